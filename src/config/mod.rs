@@ -1,0 +1,1 @@
+//! Settings, keys, themes, profile files: types, defaults, parsing.

@@ -1,0 +1,1 @@
+//! Holds PTYs and children. Single-threaded, tiny, never needs an update.

@@ -1,0 +1,1 @@
+//! Acts: the loop, programs, screens, clients, watched files, store.

@@ -1,0 +1,1 @@
+//! The screen: state, update, view.
