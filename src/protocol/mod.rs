@@ -2,6 +2,7 @@
 
 pub(crate) mod client;
 pub(crate) mod hook;
+pub(crate) mod keeper;
 pub(crate) mod wire;
 
 /// Rises only when the meaning of a message changes: fields and notices that a peer does not know are skipped.

@@ -1,0 +1,1 @@
+//! The context meter: what a conversation holds now, from the rows of its transcript.
