@@ -1,0 +1,12 @@
+//! The real program in a terminal, with a home of its own: keys in, screen out.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests read the clock for their patience and the environment for where the clients are"
+)]
+
+#[cfg(test)]
+mod harness;
+mod keys;
+mod screen;
+mod terminal;

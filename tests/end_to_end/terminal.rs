@@ -1,0 +1,396 @@
+//! A terminal with a program in it: a real PTY, drawn by an emulator that the product does not use.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use alacritty_terminal::Term;
+use alacritty_terminal::event::{Event, EventListener, WindowSize};
+use alacritty_terminal::term::test::TermSize;
+use alacritty_terminal::term::{Config, TermMode};
+use alacritty_terminal::vte::ansi::{Processor, Rgb};
+use rustix::event::{PollFd, PollFlags};
+use rustix::process::{Pid, Signal};
+use rustix::pty::OpenptFlags;
+use rustix::termios::Winsize;
+
+use crate::keys::{self, Mouse};
+use crate::screen::Screen;
+
+/// Generous, since it is only ever used up by a test that fails.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The window. Dropping it kills the program; [`Terminal::close`] closes the window alone.
+pub(crate) struct Terminal {
+    shared: Arc<Shared>,
+    pid: Pid,
+    /// None once the window is closed.
+    pty: Option<Pty>,
+}
+
+struct Pty {
+    master: File,
+    /// The reader holds the PTY open too, until this is dropped.
+    _reader: UnixStream,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    term: Term<Listener>,
+    parser: Processor,
+    events: Receiver<Event>,
+    columns: u16,
+    rows: u16,
+    output: Vec<u8>,
+    title: String,
+    clipboard: Option<String>,
+    bells: usize,
+    /// Nothing holds the program's side any more.
+    ended: bool,
+    exit: Option<ExitStatus>,
+}
+
+struct Listener(Sender<Event>);
+
+impl EventListener for Listener {
+    fn send_event(&self, event: Event) {
+        // The receiver lives as long as the emulator.
+        self.0.send(event).expect("somebody listens");
+    }
+}
+
+impl Terminal {
+    /// Starts a command in a window of that size. Of its environment the program sees what was set on the command
+    /// and `TERM`, nothing of ours.
+    pub(crate) fn start(command: &Command, columns: u16, rows: u16) -> Self {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let master = rustix::pty::openpt(flags).expect("a PTY");
+        rustix::pty::grantpt(&master).expect("grantpt");
+        rustix::pty::unlockpt(&master).expect("unlockpt");
+        let slave = rustix::pty::ioctl_tiocgptpeer(&master, flags).expect("the other side");
+        set_size(&master, columns, rows);
+
+        let stdio = || Stdio::from(slave.try_clone().expect("a copy of the descriptor"));
+        // `setsid -c` makes the PTY the controlling terminal, which takes unsafe code otherwise.
+        let mut child = Command::new("setsid")
+            .arg("-c")
+            .arg(command.get_program())
+            .args(command.get_args())
+            .env_clear()
+            .env("TERM", "xterm-256color")
+            .envs(
+                command
+                    .get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            )
+            .current_dir(command.get_current_dir().unwrap_or("/".as_ref()))
+            .stdin(stdio())
+            .stdout(stdio())
+            .stderr(stdio())
+            .spawn()
+            .expect("setsid is there");
+        drop(slave);
+        let pid = Pid::from_child(&child);
+
+        let shared = Arc::new(Shared::new(columns, rows));
+        let master = File::from(master);
+        let (ours, theirs) = UnixStream::pair().expect("a socket pair");
+        let reader = (
+            shared.clone(),
+            master.try_clone().expect("a copy of the descriptor"),
+        );
+        thread::spawn(move || reader.0.read(reader.1, &theirs));
+        let waiter = shared.clone();
+        thread::spawn(move || {
+            let status = child.wait().expect("a child can be waited for");
+            waiter.lock().exit = Some(status);
+            waiter.changed.notify_all();
+        });
+        let pty = Some(Pty {
+            master,
+            _reader: ours,
+        });
+        Self { shared, pid, pty }
+    }
+
+    /// Waits until the screen is as wanted and gives it. Panics with the last screen after 30 seconds, at once if
+    /// the program is gone.
+    #[track_caller]
+    pub(crate) fn wait_for(&self, what: &str, wanted: impl Fn(&Screen) -> bool) -> Screen {
+        self.wait(what, |state| {
+            Some(state.screen()).filter(|screen| wanted(screen))
+        })
+    }
+
+    /// Waits for a text within one row.
+    #[track_caller]
+    pub(crate) fn wait_for_text(&self, text: &str) -> Screen {
+        self.wait_for(&format!("`{text}`"), |screen| screen.contains(text))
+    }
+
+    /// Waits until the program is gone and gives its exit code, or 128 and the signal as a shell does.
+    #[track_caller]
+    pub(crate) fn wait_exit(&self) -> i32 {
+        let status = self.wait("the end of the program", |state| {
+            state.exit.filter(|_| state.ended)
+        });
+        status
+            .code()
+            .or(status.signal().map(|signal| 128 + signal))
+            .expect("a program that ended has a code or a signal")
+    }
+
+    #[track_caller]
+    fn wait<T>(&self, what: &str, found: impl Fn(&mut State) -> Option<T>) -> T {
+        let deadline = Instant::now() + PATIENCE;
+        let mut state = self.shared.lock();
+        loop {
+            state.end_overdue_update();
+            if let Some(found) = found(&mut state) {
+                return found;
+            }
+            let gone = state.exit.filter(|_| state.ended);
+            if gone.is_some() || Instant::now() > deadline {
+                let screen = state.screen();
+                drop(state);
+                let ending = gone.map_or("it runs".to_owned(), |status| status.to_string());
+                panic!("waited in vain for {what} ({ending})\n{screen}");
+            }
+            let tick = Duration::from_millis(100);
+            state = self
+                .shared
+                .changed
+                .wait_timeout(state, tick)
+                .expect("no panic elsewhere")
+                .0;
+        }
+    }
+
+    /// The screen as it is now.
+    pub(crate) fn screen(&self) -> Screen {
+        self.shared.lock().screen()
+    }
+
+    /// Every byte the program wrote so far.
+    pub(crate) fn output(&self) -> Vec<u8> {
+        self.shared.lock().output.clone()
+    }
+
+    pub(crate) fn title(&self) -> String {
+        self.shared.lock().title.clone()
+    }
+
+    /// What the program last put on the clipboard.
+    pub(crate) fn clipboard(&self) -> Option<String> {
+        self.shared.lock().clipboard.clone()
+    }
+
+    pub(crate) fn bells(&self) -> usize {
+        self.shared.lock().bells
+    }
+
+    pub(crate) fn send(&self, bytes: impl AsRef<[u8]>) {
+        self.master()
+            .write_all(bytes.as_ref())
+            .expect("the program's input");
+    }
+
+    /// Presses keys by name, parted by spaces: `ctrl-space p`.
+    pub(crate) fn keys(&self, names: &str) {
+        for name in names.split_whitespace() {
+            self.send(keys::key(name, self.modes()));
+        }
+    }
+
+    pub(crate) fn paste(&self, text: &str) {
+        self.send(keys::paste(text, self.modes()));
+    }
+
+    /// The mouse over the first cell of a text. Panics unless the program asked for the mouse.
+    #[track_caller]
+    pub(crate) fn mouse(&self, event: Mouse, text: &str) {
+        let screen = self.screen();
+        let (row, column) = screen
+            .find(text)
+            .unwrap_or_else(|| panic!("no `{text}` to point at\n{screen}"));
+        let bytes = keys::mouse(event, row, column, screen.modes);
+        self.send(bytes.unwrap_or_else(|| panic!("the program takes no mouse\n{screen}")));
+    }
+
+    pub(crate) fn resize(&self, columns: u16, rows: u16) {
+        let mut state = self.shared.lock();
+        (state.columns, state.rows) = (columns, rows);
+        state
+            .term
+            .resize(TermSize::new(columns.into(), rows.into()));
+        set_size(self.master(), columns, rows);
+    }
+
+    /// Closes the window: the kernel hangs up on the program, which may end or not.
+    pub(crate) fn close(&mut self) {
+        self.pty = None;
+    }
+
+    fn master(&self) -> &File {
+        &self.pty.as_ref().expect("the window is open").master
+    }
+
+    fn modes(&self) -> TermMode {
+        self.screen().modes
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.close();
+        // Under the lock the program cannot be reaped unseen, so the id is still its own.
+        let state = self.shared.state.lock();
+        if state.is_ok_and(|state| state.exit.is_none()) {
+            // Fails only if it has just ended.
+            rustix::process::kill_process(self.pid, Signal::KILL).ok();
+        }
+    }
+}
+
+impl Shared {
+    fn new(columns: u16, rows: u16) -> Self {
+        let (sender, events) = mpsc::channel();
+        let config = Config {
+            kitty_keyboard: true,
+            ..Config::default()
+        };
+        let size = TermSize::new(columns.into(), rows.into());
+        let state = State {
+            term: Term::new(config, &size, Listener(sender)),
+            parser: Processor::new(),
+            events,
+            columns,
+            rows,
+            output: Vec::new(),
+            title: String::new(),
+            clipboard: None,
+            bells: 0,
+            ended: false,
+            exit: None,
+        };
+        Self {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("no panic elsewhere")
+    }
+
+    /// Feeds the emulator until nothing holds the program's side or `stop` is closed.
+    fn read(&self, mut master: File, stop: &UnixStream) {
+        let mut buffer = vec![0; 64 << 10];
+        loop {
+            let mut ready = [
+                PollFd::new(stop, PollFlags::IN),
+                PollFd::new(&master, PollFlags::IN),
+            ];
+            rustix::event::poll(&mut ready, None).expect("poll");
+            if !ready[0].revents().is_empty() {
+                break;
+            }
+            // The kernel says EIO when the program's side is closed.
+            let Ok(length @ 1..) = master.read(&mut buffer) else {
+                break;
+            };
+            let replies = self.lock().feed(&buffer[..length]);
+            self.changed.notify_all();
+            if master.write_all(&replies).is_err() {
+                break;
+            }
+        }
+        self.lock().ended = true;
+        self.changed.notify_all();
+    }
+}
+
+impl State {
+    /// Draws the bytes; gives what a terminal replies to them.
+    fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
+        self.output.extend_from_slice(bytes);
+        self.parser.advance(&mut self.term, bytes);
+        let events: Vec<Event> = self.events.try_iter().collect();
+        let replies: String = events
+            .into_iter()
+            .filter_map(|event| self.reply(event))
+            .collect();
+        replies.into_bytes()
+    }
+
+    fn reply(&mut self, event: Event) -> Option<String> {
+        match event {
+            Event::PtyWrite(text) => return Some(text),
+            Event::ColorRequest(index, reply) => return Some(reply(color(index))),
+            Event::TextAreaSizeRequest(reply) => {
+                return Some(reply(WindowSize {
+                    num_lines: self.rows,
+                    num_cols: self.columns,
+                    cell_width: 8,
+                    cell_height: 16,
+                }));
+            }
+            Event::Title(title) => self.title = title,
+            Event::ResetTitle => self.title.clear(),
+            Event::ClipboardStore(_, text) => self.clipboard = Some(text),
+            Event::Bell => self.bells += 1,
+            Event::MouseCursorDirty
+            | Event::ClipboardLoad(..)
+            | Event::CursorBlinkingChange
+            | Event::Wakeup
+            | Event::Exit
+            | Event::ChildExit(_) => {}
+        }
+        None
+    }
+
+    /// A terminal shows a synchronized update that takes too long.
+    fn end_overdue_update(&mut self) {
+        let overdue = self.parser.sync_timeout().sync_timeout();
+        if overdue.is_some_and(|deadline| deadline < Instant::now()) {
+            self.parser.stop_sync(&mut self.term);
+        }
+    }
+
+    fn screen(&self) -> Screen {
+        Screen::of(&self.term, self.rows.into(), self.columns.into())
+    }
+}
+
+/// A dark terminal: what it says when it is asked for its colours.
+fn color(index: usize) -> Rgb {
+    match index {
+        256 => Rgb {
+            r: 0xd0,
+            g: 0xd0,
+            b: 0xd0,
+        },
+        _ => Rgb { r: 0, g: 0, b: 0 },
+    }
+}
+
+fn set_size(master: impl AsFd, columns: u16, rows: u16) {
+    let size = Winsize {
+        ws_row: rows,
+        ws_col: columns,
+        ws_xpixel: columns * 8,
+        ws_ypixel: rows * 16,
+    };
+    rustix::termios::tcsetwinsize(master, size).expect("a PTY has a size");
+}
