@@ -1,1 +1,3 @@
 //! Acts: the loop, programs, screens, clients, watched files, store.
+
+mod programs;

@@ -1,0 +1,7 @@
+//! The programs in the sessions: the keeper that holds them, and their bytes in and out.
+
+mod keeper;
+mod program;
+
+pub(crate) use keeper::{Held, Keeper, Opened, Report, Start};
+pub(crate) use program::{Input, Output, Program, Refused};
