@@ -85,6 +85,17 @@ pub(crate) struct Run {
     pub(crate) link: Option<String>,
 }
 
+impl Run {
+    /// How many cells the run takes.
+    pub(crate) fn cells(&self) -> usize {
+        match self.width {
+            Width::Narrow => self.text.chars().count(),
+            Width::Wide => self.text.chars().count() * 2,
+            Width::Cluster(cells) => usize::from(cells),
+        }
+    }
+}
+
 /// One row of the screen from its first column on; what is missing on the right is blank.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -93,6 +104,11 @@ pub(crate) struct Line(pub(crate) Vec<Run>);
 impl Line {
     pub(crate) fn text(&self) -> String {
         self.0.iter().map(|run| run.text.as_str()).collect()
+    }
+
+    /// How many cells are filled; the rest of the row is blank.
+    pub(crate) fn cells(&self) -> usize {
+        self.0.iter().map(Run::cells).sum()
     }
 }
 

@@ -1,7 +1,20 @@
 //! The terminal inside a tab: the engine behind one trait, keys to bytes, changed lines.
 
 mod cells;
+mod damage;
+mod engine;
+mod guard;
+mod replies;
+mod rio;
+mod rows;
+mod side;
+mod snapshot;
+mod status;
+mod strings;
 
 pub(crate) use cells::{
     Attrs, Color, Cursor, CursorShape, Line, Modes, Mouse, Run, Size, Style, Underline, Width,
 };
+pub(crate) use engine::{Colors, Engine, Event, Progress, Still};
+pub(crate) use rio::Rio;
+pub(crate) use status::{Status, StatusState};
