@@ -1,0 +1,225 @@
+//! Rows of Claude Code's transcripts.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
+
+use super::super::text::{Text, bare};
+use super::super::typed::is_typed;
+use crate::deck::meter::{Compaction, Fact, Usage};
+
+/// Longer rows are parsed only if they can hold something. Tool results and request copies grow to many MB.
+const LONG: usize = 64 << 10;
+
+pub(super) fn facts(line: &[u8]) -> Vec<Fact> {
+    let line = bare(line);
+    if line.is_empty() {
+        return vec![];
+    }
+    let Ok(text) = str::from_utf8(line) else {
+        return vec![Fact::Bad];
+    };
+    if text.len() > LONG && !can_matter(text) {
+        return if text.starts_with('{') && text.ends_with('}') {
+            vec![]
+        } else {
+            vec![Fact::Bad]
+        };
+    }
+    match read(text) {
+        Ok(fact) => fact.into_iter().collect(),
+        Err(_) => vec![Fact::Bad],
+    }
+}
+
+/// Whether the row can hold a call, a compaction or a prompt. Inside of strings its quotes would be `\"`.
+fn can_matter(text: &str) -> bool {
+    let has = |mark| text.contains(mark);
+    has("\"assistant\"")
+        || has("\"compact_boundary\"")
+        || has("\"user\"") && !has("\"tool_result\"")
+}
+
+fn read(text: &str) -> serde_json::Result<Option<Fact>> {
+    let head: Head = serde_json::from_str(text)?;
+    Ok(match (head.kind.as_deref(), head.subtype.as_deref()) {
+        (Some("assistant"), _) => serde_json::from_str::<Assistant>(text)?.fact(),
+        (Some("user"), _) => serde_json::from_str::<User>(text)?.fact(),
+        (Some("system"), Some("compact_boundary")) => {
+            serde_json::from_str::<Boundary>(text)?.fact()
+        }
+        _ => None,
+    })
+}
+
+/// What kind of row it is. Rows of other kinds may have our fields in another shape.
+#[derive(serde::Deserialize)]
+struct Head<'a> {
+    #[serde(rename = "type", default, borrow)]
+    kind: Option<Cow<'a, str>>,
+    #[serde(default, borrow)]
+    subtype: Option<Cow<'a, str>>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Assistant {
+    #[serde(default)]
+    is_sidechain: bool,
+    #[serde(default)]
+    is_api_error_message: bool,
+    request_id: Option<String>,
+    message: Message,
+}
+
+#[derive(serde::Deserialize)]
+struct Message {
+    id: Option<String>,
+    model: Option<String>,
+    usage: Option<Tokens>,
+}
+
+/// Entries in `iterations` are parts of the call or of other models' calls, and stay out.
+#[derive(serde::Deserialize)]
+struct Tokens {
+    input_tokens: Option<u64>,
+    cache_creation_input_tokens: Option<u64>,
+    cache_read_input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+}
+
+impl Assistant {
+    fn fact(self) -> Option<Fact> {
+        let tokens = self.message.usage?;
+        let input = [
+            tokens.input_tokens,
+            tokens.cache_creation_input_tokens,
+            tokens.cache_read_input_tokens,
+        ];
+        let usage = Usage {
+            input: input.into_iter().flatten().fold(0, u64::saturating_add),
+            output: tokens.output_tokens.unwrap_or(0),
+        };
+        let model = self.message.model.unwrap_or_else(|| "unknown".into());
+        if self.is_api_error_message || model == "<synthetic>" || usage == Usage::default() {
+            return None;
+        }
+        let filled = |id: &String| !id.is_empty();
+        let message = self.message.id.filter(filled);
+        let request = self.request_id.filter(filled);
+        Some(Fact::Call {
+            // The two kinds of ids must not meet.
+            key: message.or(request.map(|id| format!("request {id}"))),
+            model,
+            usage,
+            sidechain: self.is_sidechain,
+        })
+    }
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct User {
+    #[serde(default)]
+    is_sidechain: bool,
+    #[serde(default)]
+    is_meta: bool,
+    #[serde(default)]
+    is_compact_summary: bool,
+    prompt_source: Option<String>,
+    uuid: Option<String>,
+    message: UserMessage,
+}
+
+#[derive(serde::Deserialize)]
+struct UserMessage {
+    #[serde(default)]
+    content: Content,
+}
+
+impl User {
+    fn fact(self) -> Option<Fact> {
+        let by_person = self
+            .prompt_source
+            .is_none_or(|source| matches!(source.as_str(), "typed" | "sdk"));
+        let typed = by_person
+            && !self.is_sidechain
+            && !self.is_meta
+            && !self.is_compact_summary
+            && self.message.content.typed;
+        typed.then_some(Fact::Prompt { id: self.uuid })
+    }
+}
+
+/// A string or a list of blocks, read only for whether a person typed any of it.
+#[derive(Default)]
+struct Content {
+    typed: bool,
+}
+
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_bytes(Blocks)
+    }
+}
+
+struct Blocks;
+
+impl<'de> Visitor<'de> for Blocks {
+    type Value = Content;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("text or blocks")
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Content, E> {
+        Ok(Content {
+            typed: is_typed(&String::from_utf8_lossy(bytes)),
+        })
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut blocks: A) -> Result<Content, A::Error> {
+        let (mut text, mut result) = (false, false);
+        while let Some(block) = blocks.next_element::<Block>()? {
+            text |= block.text.is_some_and(|text| is_typed(&text.0));
+            result |= block.tool_use_id.is_some();
+        }
+        Ok(Content {
+            typed: text && !result,
+        })
+    }
+}
+
+#[derive(serde::Deserialize)]
+struct Block {
+    text: Option<Text>,
+    /// Only results of tools have one.
+    tool_use_id: Option<IgnoredAny>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Boundary {
+    #[serde(default)]
+    is_sidechain: bool,
+    uuid: Option<String>,
+    compact_metadata: Option<Metadata>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata {
+    post_tokens: Option<u64>,
+}
+
+impl Boundary {
+    fn fact(self) -> Option<Fact> {
+        (!self.is_sidechain).then(|| {
+            Fact::Compacted(Compaction::Boundary {
+                id: self.uuid,
+                left: self.compact_metadata.and_then(|data| data.post_tokens),
+            })
+        })
+    }
+}

@@ -1,0 +1,249 @@
+//! Rows of Codex's rollout files.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::super::text::{Text, bare};
+use super::super::typed::is_typed;
+use crate::deck::meter::{Compaction, Fact, Last, Usage};
+
+/// Longer rows are parsed only if they can hold something. Outputs of tools grow to many MB.
+const LONG: usize = 64 << 10;
+
+/// What a row that can hold something has in it. As parts of strings these would be written with `\"`.
+const MARKS: [&str; 8] = [
+    "\"token_count\"",
+    "\"compacted\"",
+    "\"context_compacted\"",
+    "\"session_meta\"",
+    "\"turn_context\"",
+    "\"task_started\"",
+    "\"user_message\"",
+    "\"UserMessage\"",
+];
+
+pub(super) fn facts(line: &[u8]) -> Vec<Fact> {
+    let line = bare(line);
+    if line.is_empty() {
+        return vec![];
+    }
+    let Ok(text) = str::from_utf8(line) else {
+        return vec![Fact::Bad];
+    };
+    if text.len() > LONG && !MARKS.iter().any(|mark| text.contains(mark)) {
+        return if text.starts_with('{') && text.ends_with('}') {
+            vec![]
+        } else {
+            vec![Fact::Bad]
+        };
+    }
+    read(text).unwrap_or_else(|_| vec![Fact::Bad])
+}
+
+fn read(text: &str) -> serde_json::Result<Vec<Fact>> {
+    let head: Head = serde_json::from_str(text)?;
+    let kind = head.payload.and_then(|payload| payload.kind);
+    let mut facts = match (head.kind.as_deref(), kind.as_deref()) {
+        (Some("session_meta"), _) => payload::<Meta>(text)?.facts(&head.timestamp),
+        (Some("turn_context"), _) => payload::<Context>(text)?.facts(),
+        (Some("compacted"), _) => vec![Fact::Compacted(Compaction::Record)],
+        (Some("event_msg"), Some("context_compacted")) => {
+            vec![Fact::Compacted(Compaction::Event)]
+        }
+        (Some("event_msg"), Some("task_started")) => payload::<Started>(text)?.facts(),
+        (Some("event_msg"), Some("token_count")) => payload::<Count>(text)?.facts(),
+        (Some("event_msg"), Some("user_message")) => payload::<Message>(text)?.facts(),
+        (Some("event_msg"), Some("item_completed")) => item(text)?,
+        _ => vec![],
+    };
+    if !facts.is_empty() {
+        facts.insert(0, Fact::Written(second(&head.timestamp)));
+    }
+    Ok(facts)
+}
+
+/// `2026-11-03T10:00:01` of `2026-11-03T10:00:01.037Z`.
+fn second(timestamp: &str) -> String {
+    timestamp
+        .split(['.', 'Z'])
+        .next()
+        .unwrap_or_default()
+        .into()
+}
+
+fn payload<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
+    #[derive(Deserialize)]
+    struct Row<T> {
+        payload: T,
+    }
+    serde_json::from_str::<Row<T>>(text).map(|row| row.payload)
+}
+
+/// What kind of row it is. Rows of other kinds may have our fields in another shape.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default)]
+    timestamp: String,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    payload: Option<Kind>,
+}
+
+#[derive(Deserialize)]
+struct Kind {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Meta {
+    forked_from_id: Option<String>,
+}
+
+impl Meta {
+    fn facts(self, timestamp: &str) -> Vec<Fact> {
+        self.forked_from_id
+            .map(|_| Fact::Forked(second(timestamp)))
+            .into_iter()
+            .collect()
+    }
+}
+
+#[derive(Deserialize)]
+struct Context {
+    model: Option<String>,
+}
+
+impl Context {
+    fn facts(self) -> Vec<Fact> {
+        self.model.map(Fact::Model).into_iter().collect()
+    }
+}
+
+#[derive(Deserialize)]
+struct Started {
+    model_context_window: Option<u64>,
+}
+
+impl Started {
+    fn facts(self) -> Vec<Fact> {
+        self.model_context_window
+            .map(Fact::Window)
+            .into_iter()
+            .collect()
+    }
+}
+
+#[derive(Deserialize)]
+struct Count {
+    /// Null in rows that only tell rate limits.
+    info: Option<Info>,
+}
+
+#[derive(Deserialize)]
+struct Info {
+    total_token_usage: Option<Tokens>,
+    last_token_usage: Option<Tokens>,
+    model_context_window: Option<u64>,
+}
+
+/// `input_tokens` holds the cached part, `output_tokens` the reasoning.
+#[derive(Clone, Copy, Deserialize)]
+struct Tokens {
+    #[serde(default)]
+    input_tokens: u64,
+    #[serde(default)]
+    output_tokens: u64,
+    total_tokens: Option<u64>,
+}
+
+impl Tokens {
+    fn usage(self) -> Usage {
+        Usage {
+            input: self.input_tokens,
+            output: self.output_tokens,
+        }
+    }
+
+    fn total(self) -> u64 {
+        self.total_tokens
+            .unwrap_or_else(|| self.input_tokens.saturating_add(self.output_tokens))
+    }
+}
+
+impl Count {
+    fn facts(self) -> Vec<Fact> {
+        let Some(info) = self.info else {
+            return vec![];
+        };
+        let window = info.model_context_window.map(Fact::Window);
+        let last = match info.last_token_usage {
+            None => Last::Missing,
+            Some(last) if last.usage() != Usage::default() => Last::Call {
+                usage: last.usage(),
+                context: last.total(),
+            },
+            Some(last) if last.total() > 0 => Last::Estimate(last.total()),
+            Some(_) => Last::Zero,
+        };
+        let total = info.total_token_usage.map(|total| Fact::Total {
+            total: total.total(),
+            sums: total.usage(),
+            last,
+        });
+        window.into_iter().chain(total).collect()
+    }
+}
+
+/// A prompt as clients before the items wrote it.
+#[derive(Deserialize)]
+struct Message {
+    #[serde(default)]
+    message: Text,
+}
+
+impl Message {
+    fn facts(self) -> Vec<Fact> {
+        is_typed(&self.message.0)
+            .then_some(Fact::Prompt { id: None })
+            .into_iter()
+            .collect()
+    }
+}
+
+/// Items of other kinds have content of other shapes.
+fn item(text: &str) -> serde_json::Result<Vec<Fact>> {
+    let kind = payload::<Completed<Kind>>(text)?.item.kind;
+    if kind.as_deref() != Some("UserMessage") {
+        return Ok(vec![]);
+    }
+    Ok(payload::<Completed<UserMessage>>(text)?.item.facts())
+}
+
+#[derive(Deserialize)]
+struct Completed<T> {
+    item: T,
+}
+
+#[derive(Deserialize)]
+struct UserMessage {
+    id: Option<String>,
+    content: Vec<Part>,
+}
+
+#[derive(Deserialize)]
+struct Part {
+    text: Option<Text>,
+}
+
+impl UserMessage {
+    fn facts(self) -> Vec<Fact> {
+        let typed = |part: &Part| part.text.as_ref().is_some_and(|text| is_typed(&text.0));
+        self.content
+            .iter()
+            .any(typed)
+            .then_some(Fact::Prompt { id: self.id })
+            .into_iter()
+            .collect()
+    }
+}

@@ -1,0 +1,88 @@
+//! Codex runs a hook only if its hash is trusted. The client itself states the hash; we ask, and hand it back on
+//! the session's own command line.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::super::{Question, Trust};
+use super::quote;
+
+/// The number of our request, which the answer repeats.
+const REQUEST: u64 = 2;
+
+/// Asks a server of the client's own for the hooks that it sees in `dir`. It ends when its stdin does.
+pub(super) fn question(program: &str, hooks: &[(String, String)], dir: &Path) -> Question {
+    let mut argv = vec![program.into(), "app-server".into()];
+    for (key, value) in hooks {
+        argv.extend(["-c".into(), format!("{key}={value}")]);
+    }
+    let client =
+        json!({ "name": "sessdeck", "title": "sessdeck", "version": env!("CARGO_PKG_VERSION") });
+    let lines = [
+        json!({ "id": 1, "method": "initialize", "params": { "clientInfo": client } }),
+        json!({ "method": "initialized" }),
+        json!({ "id": REQUEST, "method": "hooks/list", "params": { "cwds": [dir] } }),
+    ];
+    Question {
+        argv,
+        stdin: lines.map(|line| format!("{line}\n")).concat(),
+    }
+}
+
+/// The hooks of the command line in the answer; none if the line is not the answer. An answer that says that it
+/// failed holds none.
+pub(super) fn answer(line: &[u8]) -> Option<Vec<Trust>> {
+    let answer: Answer = serde_json::from_slice(line).ok()?;
+    if answer.id != REQUEST {
+        return None;
+    }
+    let hooks = answer.result.unwrap_or_default().data.into_iter();
+    let ours = hooks
+        .flat_map(|folder| folder.hooks)
+        .filter(|hook| hook.source == "sessionFlags");
+    Some(
+        ours.map(|hook| Trust {
+            key: hook.key,
+            hash: hook.current_hash,
+        })
+        .collect(),
+    )
+}
+
+/// The trust entries as a TOML table on one line.
+pub(super) fn table(trust: &[Trust]) -> String {
+    let entries: Vec<String> = trust
+        .iter()
+        .map(|trust| {
+            let (key, hash) = (quote::toml(&trust.key), quote::toml(&trust.hash));
+            format!("{key}={{trusted_hash={hash}}}")
+        })
+        .collect();
+    format!("{{{}}}", entries.join(","))
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    id: u64,
+    result: Option<Listed>,
+}
+
+#[derive(Default, Deserialize)]
+struct Listed {
+    data: Vec<Folder>,
+}
+
+#[derive(Deserialize)]
+struct Folder {
+    hooks: Vec<Hook>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Hook {
+    key: String,
+    current_hash: String,
+    source: String,
+}

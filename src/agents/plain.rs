@@ -1,0 +1,88 @@
+//! A shell or any other command: no hook, no transcript, nothing of ours on its line.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::hook::HookCall;
+use super::{CommandLine, Dialect, Question, Step, Trust, Wiring, typing};
+use crate::deck::launch::{Flags, Recipe};
+use crate::deck::meter::Fact;
+
+pub(super) struct Plain;
+
+static FLAGS: Flags = Flags {
+    value: &[],
+    bare: &[],
+    variadic: &[],
+};
+
+impl Dialect for Plain {
+    fn name(&self) -> &'static str {
+        "shell"
+    }
+
+    fn program(&self) -> &'static str {
+        ""
+    }
+
+    fn install(&self) -> &'static str {
+        ""
+    }
+
+    fn flags(&self) -> &'static Flags {
+        &FLAGS
+    }
+
+    fn reads(&self, _: &Recipe, _: &BTreeMap<String, String>) -> Vec<PathBuf> {
+        vec![]
+    }
+
+    fn chooses_conversation(&self) -> bool {
+        false
+    }
+
+    fn command_line(&self, recipe: &Recipe, wiring: &Wiring) -> CommandLine {
+        let mut argv = vec![wiring.program.clone()];
+        argv.extend_from_slice(&recipe.flags);
+        CommandLine {
+            argv,
+            guarded: false,
+        }
+    }
+
+    fn trust_question(&self, _: &Recipe, _: &Wiring) -> Option<Question> {
+        None
+    }
+
+    fn trust_answer(&self, _: &[u8]) -> Option<Vec<Trust>> {
+        None
+    }
+
+    fn hook(&self, _: &[u8]) -> Option<HookCall> {
+        None
+    }
+
+    fn facts(&self, _: &[u8]) -> Vec<Fact> {
+        vec![]
+    }
+
+    fn window(&self, _: &str) -> Option<u64> {
+        None
+    }
+
+    fn window_at_least(&self, _: Option<u64>) -> Option<u64> {
+        None
+    }
+
+    fn submit(&self, prompt: &str) -> Vec<Step> {
+        typing::paste_and_enter(prompt)
+    }
+
+    fn resubmit(&self, _: &str) -> Vec<Step> {
+        vec![]
+    }
+
+    fn clear_box(&self) -> Vec<Step> {
+        vec![]
+    }
+}
