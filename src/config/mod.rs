@@ -1,1 +1,6 @@
 //! Settings, keys, themes, profile files: types, defaults, parsing.
+
+pub(crate) mod colors;
+pub(crate) mod nearest;
+pub(crate) mod parse;
+pub(crate) mod themes;
