@@ -1,9 +1,13 @@
 //! From words and flags to what an agent is started with. Flags never turn into words, nor words into flags.
 
+mod split;
+
 use std::path::PathBuf;
 
+pub(crate) use split::{Choosable, Owned, Split, Switches, Wrong, split, split_command, switches};
+
 /// The flags that an agent's command line knows, each as it is written (`--model`, `-m`).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Flags {
     /// Take exactly one value.
     pub(crate) value: &'static [&'static str],
@@ -11,6 +15,8 @@ pub(crate) struct Flags {
     pub(crate) bare: &'static [&'static str],
     /// Take every word that follows, up to the next flag.
     pub(crate) variadic: &'static [&'static str],
+    /// Other spellings of flags that the deck owns, e.g. `("-m", "--model")`.
+    pub(crate) aliases: &'static [(&'static str, &'static str)],
 }
 
 /// What a session is started with, in the deck's words; the agent's dialect makes the command line of it.
