@@ -124,7 +124,7 @@ impl Process {
         };
         // The handle stays with one process, so what is true of it now stays true.
         if row(self.pid).is_some_and(|row| row.process == self) {
-            drop(process::pidfd_send_signal(handle, signal));
+            let _sent = process::pidfd_send_signal(handle, signal);
         }
     }
 }

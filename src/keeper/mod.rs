@@ -180,7 +180,7 @@ struct Ready {
 
 impl Keeper {
     fn serve(mut self) {
-        while !(self.leaving && !self.holdings.any_alive()) {
+        while !self.leaving || self.holdings.any_alive() {
             let Some(ready) = self.wait() else {
                 continue;
             };

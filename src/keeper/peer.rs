@@ -75,7 +75,7 @@ impl Peer {
 
     /// The bodies of the frames that are complete after one read, so that no peer keeps the loop for itself.
     pub(super) fn read(&mut self) -> Vec<Vec<u8>> {
-        let mut bytes = [0; 64 << 10];
+        let mut bytes = [0; 16 << 10];
         match self.stream.read(&mut bytes) {
             Ok(0) => self.gone = true,
             Ok(count) => self.frames.push(&bytes[..count]),

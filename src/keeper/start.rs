@@ -72,7 +72,7 @@ fn command(open: &Open, dir: &Path, program: &Path, umask: u32) -> CommandBuilde
     // A bare name stays, since programs read their own name; a path is made whole, since portable-pty would look for
     // `bin/agent` on the PATH.
     if argv[0].as_bytes().contains(&b'/') {
-        argv[0] = program.as_os_str().to_owned();
+        program.as_os_str().clone_into(&mut argv[0]);
     }
     let mut command = CommandBuilder::from_argv(argv);
     command.env_clear();

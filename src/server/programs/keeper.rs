@@ -111,10 +111,10 @@ impl Keeper {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
         }))?;
-        match answer.response {
-            Response::Hello(hello) => keeper.pid = hello.pid,
-            other => return Err(unexpected(&other)),
-        }
+        let Response::Hello(hello) = answer.response else {
+            return Err(beside_the_question());
+        };
+        keeper.pid = hello.pid;
         Ok(keeper)
     }
 
@@ -140,13 +140,13 @@ impl Keeper {
             size: start.size,
             umask: None,
         }))?;
-        match answer.response {
-            Response::Opened { pid } => Ok(Opened {
-                pid,
-                master: one(answer.descriptors)?,
-            }),
-            other => Err(unexpected(&other)),
-        }
+        let Response::Opened { pid } = answer.response else {
+            return Err(beside_the_question());
+        };
+        Ok(Opened {
+            pid,
+            master: one(answer.descriptors)?,
+        })
     }
 
     /// All that the keeper holds, ended programs included.
@@ -155,18 +155,17 @@ impl Keeper {
         let mut all = Vec::new();
         loop {
             let answer = self.answer(id)?;
-            match answer.response {
-                Response::Held(held) => all.push(Held {
-                    session: SessionId(held.session),
-                    pid: held.pid,
-                    size: held.size,
-                    started: held.started,
-                    exit: held.exit,
-                    master: one(answer.descriptors)?,
-                }),
-                Response::Done => return Ok(all),
-                other => return Err(unexpected(&other)),
-            }
+            let Response::Held(held) = answer.response else {
+                return Ok(all);
+            };
+            all.push(Held {
+                session: SessionId(held.session),
+                pid: held.pid,
+                size: held.size,
+                started: held.started,
+                exit: held.exit,
+                master: one(answer.descriptors)?,
+            });
         }
     }
 
@@ -196,10 +195,7 @@ impl Keeper {
     }
 
     fn done(&mut self, request: Request) -> Result<()> {
-        match self.ask(request)?.response {
-            Response::Done => Ok(()),
-            other => Err(unexpected(&other)),
-        }
+        self.ask(request).map(drop)
     }
 
     fn ask(&mut self, request: Request) -> Result<Answer> {
@@ -222,12 +218,16 @@ impl Keeper {
         Ok(id)
     }
 
-    /// The next answer to that request; answers to earlier ones, given up on, are dropped.
+    /// The next answer to that request; answers to earlier ones, given up on, are dropped. A refusal is an error.
     fn answer(&self, id: u64) -> Result<Answer> {
         loop {
             match self.answers.recv_timeout(PATIENCE) {
-                Ok(answer) if answer.id == id => return Ok(answer),
-                Ok(_) => {}
+                Ok(answer) if answer.id != id => {}
+                Ok(Answer {
+                    response: Response::Failed { text },
+                    ..
+                }) => return Err(Error::new(Exit::Fault, text)),
+                Ok(answer) => return Ok(answer),
                 Err(RecvTimeoutError::Timeout) => {
                     return Err(Error::new(Exit::Fault, "the keeper does not answer"));
                 }
@@ -250,17 +250,8 @@ impl Drop for Keeper {
     }
 }
 
-fn unexpected(response: &Response) -> Error {
-    match response {
-        Response::Failed { text } => Error::new(Exit::Fault, text),
-        other @ (Response::Hello(_)
-        | Response::Opened { .. }
-        | Response::Held(_)
-        | Response::Done) => Error::new(
-            Exit::Fault,
-            format!("the keeper answered something else: {other:?}"),
-        ),
-    }
+fn beside_the_question() -> Error {
+    Error::new(Exit::Fault, "the keeper answered something else")
 }
 
 fn one(descriptors: Vec<OwnedFd>) -> Result<OwnedFd> {

@@ -2,6 +2,8 @@
 
 mod keeper;
 mod program;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use keeper::{Held, Keeper, Opened, Report, Start};
 pub(crate) use program::{Input, Output, Program, Refused};
