@@ -5,8 +5,12 @@ use std::process::Command;
 use alacritty_terminal::term::TermMode;
 use alacritty_terminal::term::cell::Flags;
 use alacritty_terminal::vte::ansi::{Color, CursorShape, NamedColor};
+use serde_json::json;
 
+use crate::home::{Home, run};
 use crate::keys::Mouse;
+use crate::patience::wait_until;
+use crate::processes::Marker;
 use crate::screen::Cursor;
 use crate::terminal::Terminal;
 
@@ -134,4 +138,94 @@ fn wide_characters_title_clipboard_and_bell_are_known() {
 fn an_update_that_is_never_finished_is_shown_all_the_same() {
     let terminal = bash(r"printf '\e[?2026hhalf'; read");
     terminal.wait_for_text("half");
+}
+
+#[test]
+fn a_home_has_a_repository_and_the_program_under_test() {
+    let home = Home::new().with_practice_agent();
+    let log = run(home.program("git").args(["log", "--format=%an %s"]));
+    assert_eq!(log.ok(), "Dev start\n");
+    let found = run(home
+        .program("bash")
+        .args(["-c", "command -v sessdeck; echo $HOME"]));
+    let (bin, user) = (home.path("bin/sessdeck"), home.path("home"));
+    assert_eq!(
+        found.ok(),
+        format!("{}\n{}\n", bin.display(), user.display())
+    );
+    assert!(
+        home.read("deck/config/config.toml")
+            .contains("practice-agent")
+    );
+    assert_eq!(home.sessdeck(&["--version"]).code, Some(0));
+    let value = run(home.program("echo").arg("[1]")).json();
+    assert_eq!(value, json!([1]));
+    let failed = run(home.program("bash").args(["-c", "echo no >&2; exit 4"]));
+    assert_eq!((failed.code, failed.err.as_str()), (Some(4), "no\n"));
+    let terminal = home.terminal(&["--version"], 80, 24);
+    assert_eq!(terminal.wait_exit(), 0);
+}
+
+#[test]
+fn what_a_home_started_ends_with_it() {
+    let home = Home::new();
+    let script = "setsid --fork sleep 1000 </dev/null >/dev/null 2>&1";
+    run(home.program("bash").args(["-c", script])).ok();
+    let left = wait_until("the program left behind", || {
+        home.processes()
+            .pop()
+            .filter(|(_, words)| words == "sleep 1000 ")
+    });
+    let marker = Marker::new("SESSDECK_HOME", &home.path("deck").to_string_lossy());
+    assert_eq!(marker.processes(), [left]);
+    drop(home);
+    assert_eq!(marker.processes(), []);
+}
+
+/// Asks the provider as a client does and prints the status and the text of the answer.
+const ASK: &str = "
+import json, os, sys, urllib.request
+body = {'model': 'm', 'max_tokens': 9, 'messages': [{'role': 'user', 'content': sys.argv[1]}]}
+request = urllib.request.Request(os.environ['ANTHROPIC_BASE_URL'] + '/v1/messages',
+    json.dumps(body).encode(), {'content-type': 'application/json', 'x-api-key': 'k'})
+with urllib.request.urlopen(request) as answer:
+    print(answer.status, json.load(answer)['content'][0]['text'])
+";
+
+#[test]
+fn real_clients_have_the_provider_and_nobody_else() {
+    let scenario = json!({ "turns": [{ "text": "pong", "usage": { "input": 7, "output": 2 } }] });
+    let home = Home::new().with_provider(&scenario, &[]);
+    let provider = home.provider();
+
+    let answer = run(home.program("python3").args(["-c", ASK, "ping"]));
+    assert_eq!(answer.ok(), "200 pong\n");
+    let asked = provider.wait_for("the request", |request| request["path"] == "/v1/messages");
+    assert_eq!(asked["body"]["messages"][0]["content"], "ping");
+
+    let outside = "import socket; socket.create_connection(('192.0.2.1', 80), 5)";
+    let refused = run(home.program("python3").args(["-c", outside]));
+    assert!(
+        refused.err.contains("Network is unreachable"),
+        "{refused:?}"
+    );
+
+    // Two terminals are in one world: each sees what the other left running, and the repository.
+    let script = "setsid --fork sleep 1000 </dev/null >/dev/null 2>&1; pwd; tty; read; exit 5";
+    let first = Terminal::start(home.program("bash").args(["-c", script]), 80, 24);
+    let screen = first.wait_for_text("/dev/pts/");
+    assert_eq!(screen.row(0), home.repo().to_string_lossy());
+    let list = r"for p in /proc/[0-9]*; do tr '\0' ' ' < $p/cmdline; echo; done";
+    let second = Terminal::start(home.program("bash").args(["-c", list]), 200, 24);
+    second.wait_for_text("sleep 1000");
+    second.wait_for("the first process", |screen| {
+        screen.contains("run_in_ns.sh --inside")
+    });
+    first.keys("enter");
+    assert_eq!(first.wait_exit(), 5);
+
+    let marker = Marker::new("SESSDECK_HOME", &home.path("deck").to_string_lossy());
+    assert!(marker.processes().len() >= 3, "{:?}", marker.processes());
+    drop(home);
+    assert_eq!(marker.processes(), []);
 }

@@ -5,8 +5,12 @@
     reason = "tests read the clock for their patience and the environment for where the clients are"
 )]
 
+mod clients;
 #[cfg(test)]
 mod harness;
+mod home;
 mod keys;
+mod patience;
+mod processes;
 mod screen;
 mod terminal;

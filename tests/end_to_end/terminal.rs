@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,15 +17,13 @@ use alacritty_terminal::term::test::TermSize;
 use alacritty_terminal::term::{Config, TermMode};
 use alacritty_terminal::vte::ansi::{Processor, Rgb};
 use rustix::event::{PollFd, PollFlags};
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 use rustix::pty::OpenptFlags;
 use rustix::termios::Winsize;
 
 use crate::keys::{self, Mouse};
+use crate::patience::PATIENCE;
 use crate::screen::Screen;
-
-/// Generous, since it is only ever used up by a test that fails.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The window. Dropping it kills the program; [`Terminal::close`] closes the window alone.
 pub(crate) struct Terminal {
@@ -113,8 +111,12 @@ impl Terminal {
         thread::spawn(move || reader.0.read(reader.1, &theirs));
         let waiter = shared.clone();
         thread::spawn(move || {
-            let status = child.wait().expect("a child can be waited for");
-            waiter.lock().exit = Some(status);
+            let exited = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            rustix::process::waitid(WaitId::Pid(pid), exited).expect("our child");
+            // Reaped under the lock, so that nobody signals an id which is no longer the program's.
+            let mut state = waiter.lock();
+            state.exit = Some(child.wait().expect("our child"));
+            drop(state);
             waiter.changed.notify_all();
         });
         let pty = Some(Pty {
@@ -163,8 +165,12 @@ impl Terminal {
             let gone = state.exit.filter(|_| state.ended);
             if gone.is_some() || Instant::now() > deadline {
                 let screen = state.screen();
+                let ending = match (state.exit, state.ended) {
+                    (Some(status), true) => status.to_string(),
+                    (Some(status), false) => format!("{status}, its terminal still held"),
+                    (None, _) => "it runs".to_owned(),
+                };
                 drop(state);
-                let ending = gone.map_or("it runs".to_owned(), |status| status.to_string());
                 panic!("waited in vain for {what} ({ending})\n{screen}");
             }
             let tick = Duration::from_millis(100);
@@ -172,7 +178,7 @@ impl Terminal {
                 .shared
                 .changed
                 .wait_timeout(state, tick)
-                .expect("no panic elsewhere")
+                .unwrap_or_else(PoisonError::into_inner)
                 .0;
         }
     }
@@ -254,9 +260,8 @@ impl Terminal {
 impl Drop for Terminal {
     fn drop(&mut self) {
         self.close();
-        // Under the lock the program cannot be reaped unseen, so the id is still its own.
-        let state = self.shared.state.lock();
-        if state.is_ok_and(|state| state.exit.is_none()) {
+        let state = self.shared.lock();
+        if state.exit.is_none() {
             // Fails only if it has just ended.
             rustix::process::kill_process(self.pid, Signal::KILL).ok();
         }
@@ -291,7 +296,8 @@ impl Shared {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("no panic elsewhere")
+        // A test that panics while it looks has failed already; the window must still close.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Feeds the emulator until nothing holds the program's side or `stop` is closed.

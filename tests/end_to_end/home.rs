@@ -1,0 +1,212 @@
+//! A home of its own for one test: a folder with a user's home, a deck and a repository in it.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+
+use rustix::process::{Pid, Signal};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::clients::Provider;
+use crate::patience::PATIENCE;
+use crate::processes::Marker;
+use crate::terminal::Terminal;
+
+/// The program under test.
+pub(crate) const SESSDECK: &str = env!("CARGO_BIN_EXE_sessdeck");
+
+/// Where the deck looks for the user's settings, below `SESSDECK_HOME`.
+const CONFIG: &str = "deck/config/config.toml";
+
+/// Dropping it kills every process that was started from it.
+pub(crate) struct Home {
+    // In the order in which they must go: the namespace, the processes, the folder.
+    provider: Option<Provider>,
+    marker: Marker,
+    folder: TempDir,
+}
+
+impl Home {
+    /// A home without settings or agents; its repository has one commit.
+    pub(crate) fn new() -> Self {
+        // A socket's path has to stay short, whatever TMPDIR says.
+        let folder = tempfile::Builder::new()
+            .prefix("sd-")
+            .tempdir_in("/tmp")
+            .expect("a folder under /tmp");
+        let deck = folder.path().join("deck");
+        let home = Self {
+            provider: None,
+            marker: Marker::new("SESSDECK_HOME", &deck.to_string_lossy()),
+            folder,
+        };
+        home.write(
+            "home/.gitconfig",
+            "[user]\nname = Dev\nemail = dev@example.com\n",
+        );
+        home.write("repo/README.md", "# A repository\n");
+        home.link("sessdeck", SESSDECK.as_ref());
+        for words in ["init -q -b main", "add -A", "commit -q -m start"] {
+            run(home.program("git").args(words.split(' '))).ok();
+        }
+        home
+    }
+
+    /// Starts the built-in stand-in instead of Claude Code, and lets it lose no time.
+    pub(crate) fn with_practice_agent(self) -> Self {
+        let command = serde_json::json!([SESSDECK, "practice-agent"]);
+        let settings = format!(
+            "[agent.claude]\ncommand = {command}\nenv = {{ SESSDECK_PRACTICE_PACE = \"0\" }}\n"
+        );
+        self.write(CONFIG, &settings);
+        self
+    }
+
+    /// Moves everything that this home starts from now on to where nothing answers but a scripted provider, with
+    /// the named real clients on the PATH. `scenario` is what the provider says.
+    pub(crate) fn with_provider(mut self, scenario: &Value, clients: &[&str]) -> Self {
+        for client in clients {
+            self.link(client, &crate::clients::installed(client));
+        }
+        self.provider = Some(Provider::start(&self, scenario));
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn provider(&self) -> &Provider {
+        self.provider.as_ref().expect("this home has no provider")
+    }
+
+    pub(crate) fn path(&self, inside: &str) -> PathBuf {
+        self.folder.path().join(inside)
+    }
+
+    pub(crate) fn repo(&self) -> PathBuf {
+        self.path("repo")
+    }
+
+    /// Writes a file and its folders; the path starts with `home/`, `deck/` or `repo/`.
+    pub(crate) fn write(&self, inside: &str, text: &str) {
+        let path = self.path(inside);
+        let folder = path.parent().expect("a file lies in a folder");
+        fs::create_dir_all(folder).expect("a folder of our own");
+        fs::write(path, text).expect("a file of our own");
+    }
+
+    /// A file as it is now; empty if there is none.
+    pub(crate) fn read(&self, inside: &str) -> String {
+        fs::read_to_string(self.path(inside)).unwrap_or_default()
+    }
+
+    fn link(&self, name: &str, program: &Path) {
+        let bin = self.path("bin");
+        fs::create_dir_all(&bin).expect("a folder of our own");
+        symlink(program, bin.join(name)).expect("a link of our own");
+    }
+
+    /// Any program, started in the repository.
+    pub(crate) fn program(&self, name: &str) -> Command {
+        if let Some(provider) = &self.provider {
+            return provider.command(name);
+        }
+        let mut command = Command::new(name);
+        command.current_dir(self.repo()).env_clear();
+        command.envs(self.variables());
+        command.env("HOME", self.path("home"));
+        for (variable, value) in [("LANG", "C.UTF-8"), ("USER", "dev"), ("SHELL", "/bin/bash")] {
+            command.env(variable, value);
+        }
+        command
+    }
+
+    /// What sets this home apart from others.
+    pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
+        let path = std::env::var("PATH").expect("PATH is set");
+        vec![
+            ("PATH", format!("{}:{path}", self.path("bin").display())),
+            ("SESSDECK_HOME", self.path("deck").display().to_string()),
+            ("GIT_CONFIG_NOSYSTEM", "1".to_owned()),
+        ]
+    }
+
+    /// The program under test, in the repository.
+    pub(crate) fn sessdeck(&self, words: &[&str]) -> Said {
+        run(self.program(SESSDECK).args(words))
+    }
+
+    /// The program under test in a terminal, in the repository.
+    pub(crate) fn terminal(&self, words: &[&str], columns: u16, rows: u16) -> Terminal {
+        Terminal::start(self.program(SESSDECK).args(words), columns, rows)
+    }
+
+    /// The living processes that were started from here, with their command lines.
+    pub(crate) fn processes(&self) -> Vec<(Pid, String)> {
+        self.marker.processes()
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        self.provider = None;
+        self.marker.kill();
+    }
+}
+
+/// Runs a command without a terminal to its end.
+#[track_caller]
+pub(crate) fn run(command: &mut Command) -> Said {
+    let child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let pid = Pid::from_child(&child);
+    let (sender, ended) = mpsc::channel();
+    thread::spawn(move || sender.send(child.wait_with_output()));
+    let Ok(output) = ended.recv_timeout(PATIENCE) else {
+        rustix::process::kill_process(pid, Signal::KILL).ok();
+        panic!("{command:?} does not end or leaves its output open");
+    };
+    let output = output.expect("the output can be read");
+    let text = |bytes| String::from_utf8(bytes).expect("the output is UTF-8");
+    Said {
+        command: format!("{command:?}"),
+        code: output.status.code(),
+        out: text(output.stdout),
+        err: text(output.stderr),
+    }
+}
+
+/// What a command said and how it ended.
+#[derive(Debug)]
+pub(crate) struct Said {
+    command: String,
+    /// None if a signal ended it.
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Said {
+    /// What it wrote to stdout. Panics unless it ended well.
+    #[track_caller]
+    pub(crate) fn ok(self) -> String {
+        let Self {
+            command, out, err, ..
+        } = &self;
+        assert_eq!(self.code, Some(0), "{command}\n{out}{err}");
+        self.out
+    }
+
+    /// The JSON it wrote to stdout.
+    #[track_caller]
+    pub(crate) fn json(self) -> Value {
+        let text = self.ok();
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error} in {text}"))
+    }
+}
