@@ -1,9 +1,12 @@
 //! The terminal inside a tab: the engine behind one trait, keys to bytes, changed lines.
 
 mod cells;
+mod changed;
 mod damage;
 mod engine;
 mod guard;
+mod keys;
+mod mouse;
 mod replies;
 mod rio;
 mod rows;
@@ -15,6 +18,11 @@ mod strings;
 pub(crate) use cells::{
     Attrs, Color, Cursor, CursorShape, Line, Modes, Mouse, Run, Size, Style, Underline, Width,
 };
+pub(crate) use changed::{Picture, Reader};
 pub(crate) use engine::{Colors, Engine, Event, Progress, Still};
+pub(crate) use keys::{Action, Key, KeyEvent, Mods, key_bytes};
+pub(crate) use mouse::{
+    Button, MouseAction, MouseEvent, Wheel, focus_bytes, mouse_bytes, paste_bytes,
+};
 pub(crate) use rio::Rio;
 pub(crate) use status::{Status, StatusState};
