@@ -49,6 +49,9 @@ fn explained(message: &str) -> (String, Option<String>) {
     let Some((head, tail)) = message.split_once(", expected ") else {
         return (message, None);
     };
+    if let Some(expected) = in_plain_words(tail) {
+        return (format!("{head}, expected {expected}"), None);
+    }
     let known: Vec<&str> = tail.split('`').skip(1).step_by(2).collect();
     let (true, Some(word)) = (head.starts_with("unknown "), head.split('`').nth(1)) else {
         return (message, None);
@@ -58,6 +61,20 @@ fn explained(message: &str) -> (String, Option<String>) {
         Some(near) => (format!("{head}, expected `{near}`"), mend),
         None => (head.to_owned(), mend),
     }
+}
+
+/// What a parser expects, said to somebody who writes no Rust.
+fn in_plain_words(expected: &str) -> Option<&'static str> {
+    Some(match expected {
+        "usize" | "u64" => "a whole number",
+        "a boolean" => "`true` or `false`",
+        "a string" => "a text in quotes",
+        "a sequence" => "a list",
+        "an array of length 4" => "a list of four",
+        "a map" => "a table",
+        _ if expected.starts_with("struct ") => "a table",
+        _ => return None,
+    })
 }
 
 /// The error of a word that is none of `known`, in the form that [`parse`] finds the nearest word in.
@@ -106,7 +123,7 @@ mod tests {
             ),
             (
                 "theme = \"äöü\"\nrows = \"5\"",
-                "invalid type: string \"5\", expected usize (a.toml:2:8)",
+                "invalid type: string \"5\", expected a whole number (a.toml:2:8)",
             ),
             (
                 "park = \"modle\"",

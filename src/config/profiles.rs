@@ -295,7 +295,7 @@ mod tests {
             ),
             (
                 "[[profile]]\nname = 'a'\nopen = 'yes'",
-                "invalid type: string \"yes\", expected a boolean (p.toml:3:8)",
+                "invalid type: string \"yes\", expected `true` or `false` (p.toml:3:8)",
             ),
             (
                 "[[profile]]\nname = 'a'\ncolor = 'gren'",

@@ -412,7 +412,7 @@ mod tests {
             ),
             (
                 "[brake]\nlarge = [1, 2, 3]",
-                "invalid length 3, expected an array of length 4 (config.toml:2:9)",
+                "invalid length 3, expected a list of four (config.toml:2:9)",
             ),
             (
                 "[guard]\nforce_prefix = 'a b'",
