@@ -1,10 +1,30 @@
 //! From words and flags to what an agent is started with. Flags never turn into words, nor words into flags.
 
+mod choose;
+mod hint;
+mod plan;
 mod split;
+mod title;
 
 use std::path::PathBuf;
 
-pub(crate) use split::{Choosable, Owned, Split, Switches, Wrong, split, split_command, switches};
+pub(crate) use choose::{Choice, Why, choose};
+pub(crate) use plan::{Ground, Planned, Wish, plan};
+pub(crate) use split::{
+    Choosable, Owned, Split, Switches, Wrong, owned, split, split_command, switches,
+};
+pub(crate) use title::title;
+
+/// Takes the place of `deck::topic::hits` until that is there: delete this, and take `hits` from there in `choose`.
+mod stand_in {
+    use crate::deck::profile::Profile;
+
+    pub(crate) fn hits(text: &str, profile: &Profile) -> Vec<String> {
+        let text = format!(" {} ", text.to_lowercase());
+        let found = |keyword: &&String| text.contains(&format!(" {} ", keyword.to_lowercase()));
+        profile.keywords.iter().filter(found).cloned().collect()
+    }
+}
 
 /// The flags that an agent's command line knows, each as it is written (`--model`, `-m`).
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,10 +50,47 @@ pub(crate) struct Recipe {
     pub(crate) effort: Option<String>,
     /// Appended to the system prompt.
     pub(crate) hint: Option<String>,
-    /// The agent's own flags with their values, profile's first, then the person's.
+    /// The agent's own flags with their values, profile's first, then the person's; in a plain session the whole
+    /// command.
     pub(crate) flags: Vec<String>,
     /// Byte for byte what the person typed.
     pub(crate) task: Option<String>,
     /// The conversation's id, where the client lets us choose it (a UUID).
     pub(crate) conversation: Option<String>,
+}
+
+/// The command line as a person can paste it into a shell.
+pub(crate) fn shell_quoted(argv: &[String]) -> String {
+    shlex::Quoter::new()
+        .allow_nul(true)
+        .join(argv.iter().map(String::as_str))
+        .expect("only a NUL cannot be quoted, and that is let through")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_quoted_command_reads_as_typed() {
+        for (argv, expected) in [
+            (
+                &["claude", "--model", "opus", "--", "fix it"][..],
+                "claude --model opus -- 'fix it'",
+            ),
+            (&["", "$(x)", "a\nb"], "'' '$(x)' 'a\nb'"),
+        ] {
+            let argv: Vec<String> = argv.iter().map(ToString::to_string).collect();
+            assert_eq!(shell_quoted(&argv), expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_quoted_comes_back(argv in proptest::collection::vec("[^\0]{0,12}", 1..6)) {
+            prop_assert_eq!(shlex::split(&shell_quoted(&argv)), Some(argv));
+        }
+    }
 }

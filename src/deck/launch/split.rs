@@ -103,6 +103,11 @@ pub(crate) fn switches(raw: Vec<String>) -> (Switches, Vec<String>) {
     (switches, rest)
 }
 
+/// The deck's own flags on a line whose agent is not known yet. An agent's own spellings of them are not seen.
+pub(crate) fn owned(raw: &[String]) -> Result<Owned, Wrong> {
+    Ok(split(raw, &Flags::default())?.owned)
+}
+
 /// Takes a line apart by the flags that the agent knows.
 pub(crate) fn split(raw: &[String], known: &Flags) -> Result<Split, Wrong> {
     let mut split = Split::default();
