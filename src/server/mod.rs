@@ -1,3 +1,4 @@
 //! Acts: the loop, programs, screens, clients, watched files, store.
 
+mod journal;
 mod programs;
