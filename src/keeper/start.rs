@@ -75,6 +75,7 @@ fn command(open: &Open, dir: &Path, program: &Path, umask: u32) -> CommandBuilde
         program.as_os_str().clone_into(&mut argv[0]);
     }
     let mut command = CommandBuilder::from_argv(argv);
+    // What is left in spite of it: where no SHELL is given, portable-pty adds the user's.
     command.env_clear();
     for (name, value) in &open.env {
         command.env(os_string(name), os_string(value));

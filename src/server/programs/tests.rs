@@ -224,6 +224,29 @@ fn children_get_what_was_given_and_nothing_of_the_keeper() {
 }
 
 #[test]
+fn a_keeper_belongs_to_no_terminal_and_no_folder() {
+    let deck = Deck::start();
+    let (mut keeper, _reports) = deck.connect();
+    deck.shell(&mut keeper, 1, "read line");
+    let proc = PathBuf::from(format!("/proc/{}", keeper.pid()));
+    let stat = fs::read_to_string(proc.join("stat")).unwrap();
+    let fields: Vec<&str> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
+    assert_eq!(
+        (fields[3], fields[4]),
+        (keeper.pid().to_string().as_str(), "0")
+    );
+    let status = fs::read_to_string(proc.join("status")).unwrap();
+    assert!(status.contains("Umask:\t0077"), "{status}");
+    assert_eq!(fs::read_link(proc.join("cwd")).unwrap(), Path::new("/"));
+    for fd in ["fd/0", "fd/1", "fd/2"] {
+        assert_eq!(
+            fs::read_link(proc.join(fd)).unwrap(),
+            Path::new("/dev/null")
+        );
+    }
+}
+
+#[test]
 fn the_next_server_finds_the_programs_and_hears_of_exits() {
     let deck = Deck::start();
     let (mut first, _reports) = deck.connect();

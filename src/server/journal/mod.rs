@@ -1,30 +1,24 @@
 //! The journal of a session: what its program wrote, in segments on disk, from which the screen can be had again.
 //!
-//! A segment is a header and records. The first record is a snapshot: the screen as it was, encoded as output, so older
-//! segments can go. Each record has a checksum over its own head, which is what reading depends on; the output inside
-//! is taken as it is.
+//! The first record of a segment is a snapshot: the screen as it was, encoded as output, so older segments can go.
+
+mod fold;
+mod segment;
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Exit, Result};
 use crate::terminal::Size;
 
-const MAGIC: [u8; 8] = *b"sessdeck";
-const VERSION: u32 = 1;
-/// Magic, version, columns, rows.
-const HEADER: usize = 8 + 4 + 2 + 2;
-/// Kind, time, length, checksum.
-const HEAD: usize = 1 + 8 + 4 + 4;
+pub(crate) use fold::{Folded, fold};
+pub(crate) use segment::{Event, Record};
+
+use segment::{GAP, HEAD, OUTPUT, RESIZE, SNAPSHOT, bytes_of, header, put};
+
 /// After a failed write the journal tries again that much later: a snapshot for every piece of output would stall it.
 const RETRY_AFTER_MS: u64 = 2000;
-
-const SNAPSHOT: u8 = 1;
-const OUTPUT: u8 = 2;
-const RESIZE: u8 = 3;
-const GAP: u8 = 4;
 
 /// How much of a session is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,35 +63,6 @@ enum State {
     },
     /// Nothing was written since that time.
     Gap { since: u64, retry: u64 },
-}
-
-/// What happened in a session, as its journal tells it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Record<'a> {
-    /// Milliseconds since 1970.
-    pub(crate) time: u64,
-    pub(crate) event: Event<'a>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Event<'a> {
-    /// The screen at this time, encoded as output for a fresh screen of the size last told.
-    Snapshot(&'a [u8]),
-    Output(&'a [u8]),
-    Resize(Size),
-    /// Nothing was written from `since` (milliseconds since 1970) until this record.
-    Gap {
-        since: u64,
-    },
-}
-
-/// What became of a fold.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Folded {
-    /// Records that were handed out.
-    pub(crate) records: u64,
-    /// Where the journal could not be read further, for the log; a last record cut short is not worth one.
-    pub(crate) note: Option<String>,
 }
 
 impl Journal {
@@ -246,56 +211,6 @@ impl Journal {
     }
 }
 
-/// Tells the newest state of a session: the size, a snapshot, then what followed it. Answers nothing and writes nothing.
-///
-/// The newest segment suffices; if its snapshot is not whole, the one before it is told. A record that was cut off at
-/// the end, by a crash, is ignored; one that is broken ends the fold with a note. A folder that is not there is a
-/// journal without records.
-///
-/// # Errors
-/// The folder cannot be read, or the newest segment is of a version that this program does not know.
-pub(crate) fn fold(dir: &Path, mut each: impl FnMut(Record<'_>)) -> Result<Folded> {
-    let segments = match segments(dir) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Folded::default()),
-        other => other.map_err(|error| Error::from(error).at(dir, None))?,
-    };
-    let mut folded = Folded::default();
-    for (_, path) in segments.iter().rev() {
-        let bytes = fs::read(path).map_err(|error| Error::from(error).at(path, None))?;
-        let Some((size, rest)) = opened(&bytes).map_err(|error| error.at(path, None))? else {
-            folded.note = Some(format!("`{}` has no readable start", path.display()));
-            continue;
-        };
-        let mut records = Records { rest };
-        let Some(Ok(first)) = records
-            .next()
-            .filter(|first| first.as_ref().is_ok_and(|first| first.0 == SNAPSHOT))
-        else {
-            folded.note = Some(format!("`{}` has no whole snapshot", path.display()));
-            continue;
-        };
-        let (_, time, _) = first;
-        each(Record {
-            time,
-            event: Event::Resize(size),
-        });
-        folded.records += 1;
-        for record in [Ok(first)].into_iter().chain(&mut records) {
-            let Ok((kind, time, bytes)) = record else {
-                let at = bytes.len() - records.rest.len();
-                folded.note = Some(format!("`{}` is broken at byte {at}", path.display()));
-                break;
-            };
-            if let Some(event) = event(kind, bytes) {
-                each(Record { time, event });
-                folded.records += 1;
-            }
-        }
-        return Ok(folded);
-    }
-    Ok(folded)
-}
-
 /// The segments of a session with their numbers, oldest first.
 fn segments(dir: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     let mut all = Vec::new();
@@ -312,100 +227,6 @@ fn segments(dir: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     Ok(all)
 }
 
-fn bytes_of(size: Size) -> [u8; 4] {
-    let ([a, b], [c, d]) = (size.cols.to_le_bytes(), size.rows.to_le_bytes());
-    [a, b, c, d]
-}
-
-fn size_of(bytes: [u8; 4]) -> Size {
-    let [a, b, c, d] = bytes;
-    Size {
-        cols: u16::from_le_bytes([a, b]),
-        rows: u16::from_le_bytes([c, d]),
-    }
-}
-
-fn header(size: Size) -> Vec<u8> {
-    let mut bytes = MAGIC.to_vec();
-    bytes.extend(VERSION.to_le_bytes());
-    bytes.extend(bytes_of(size));
-    bytes
-}
-
-/// The size and the records of a segment; None where the header is cut off or another's.
-fn opened(bytes: &[u8]) -> Result<Option<(Size, &[u8])>> {
-    let Some((header, rest)) = bytes.split_first_chunk::<HEADER>() else {
-        return Ok(None);
-    };
-    let Some([a, b, c, d, size @ ..]) = header.strip_prefix(&MAGIC) else {
-        return Ok(None);
-    };
-    let version = u32::from_le_bytes([*a, *b, *c, *d]);
-    if version != VERSION {
-        return Err(Error::new(
-            Exit::Fault,
-            format!("the journal has version {version}, this program knows {VERSION}"),
-        )
-        .mend("use the newer sessdeck that wrote it"));
-    }
-    Ok(size.try_into().ok().map(|size| (size_of(size), rest)))
-}
-
-fn put(to: &mut Vec<u8>, time: u64, kind: u8, bytes: &[u8]) {
-    let begin = to.len();
-    to.push(kind);
-    to.extend(time.to_le_bytes());
-    to.extend(u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_le_bytes());
-    let sum = checksum(&to[begin..]);
-    to.extend(sum.to_le_bytes());
-    to.extend(bytes);
-}
-
-/// FNV-1a: tells a head from bytes that are none, which is all it has to do.
-fn checksum(bytes: &[u8]) -> u32 {
-    bytes.iter().fold(0x811c_9dc5, |sum, byte| {
-        (sum ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
-    })
-}
-
-/// None for a kind of a later version, and for a record that does not hold what its kind says.
-fn event(kind: u8, bytes: &[u8]) -> Option<Event<'_>> {
-    match kind {
-        SNAPSHOT => Some(Event::Snapshot(bytes)),
-        OUTPUT => Some(Event::Output(bytes)),
-        RESIZE => Some(Event::Resize(size_of(bytes.try_into().ok()?))),
-        GAP => Some(Event::Gap {
-            since: u64::from_le_bytes(bytes.try_into().ok()?),
-        }),
-        _ => None,
-    }
-}
-
-/// The records of a segment: kind, time, bytes. Ends before one that is cut off; `Err` is a broken one, the last.
-struct Records<'a> {
-    rest: &'a [u8],
-}
-
-/// The head of a record is not one.
-struct Broken;
-
-impl<'a> Iterator for Records<'a> {
-    type Item = std::result::Result<(u8, u64, &'a [u8]), Broken>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let (head, rest) = self.rest.split_first_chunk::<HEAD>()?;
-        let [kind, head @ ..] = head;
-        let (time, head) = head.split_first_chunk::<8>()?;
-        let (length, sum) = head.split_first_chunk::<4>()?;
-        if u32::from_le_bytes(sum.try_into().ok()?) != checksum(&self.rest[..HEAD - 4]) {
-            return Some(Err(Broken));
-        }
-        let (bytes, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-        self.rest = rest;
-        Some(Ok((*kind, u64::from_le_bytes(*time), bytes)))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
@@ -418,7 +239,7 @@ mod tests {
         segments: 2,
     };
 
-    fn create(dir: &Path, limits: Limits, snapshot: &str) -> Journal {
+    pub(super) fn create(dir: &Path, limits: Limits, snapshot: &str) -> Journal {
         let (journal, error) =
             Journal::create(dir, limits, SIZE, 10, || snapshot.as_bytes().to_vec());
         assert!(error.is_none(), "{error:?}");
@@ -430,7 +251,7 @@ mod tests {
     }
 
     /// The records as one line each, with what became of the fold.
-    fn told(dir: &Path) -> (Vec<String>, Folded) {
+    pub(super) fn told(dir: &Path) -> (Vec<String>, Folded) {
         let mut lines = Vec::new();
         let folded = fold(dir, |record| {
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -444,12 +265,12 @@ mod tests {
         (lines, folded.unwrap())
     }
 
-    fn newest(dir: &Path) -> PathBuf {
+    pub(super) fn newest(dir: &Path) -> PathBuf {
         segments(dir).unwrap().pop().unwrap().1
     }
 
     /// A journal of three records after its size and its (empty) snapshot.
-    fn short_journal() -> tempfile::TempDir {
+    pub(super) fn short_journal() -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
         let mut journal = create(dir.path(), Limits::default(), "");
         for (time, text) in [(11, "one"), (12, "two"), (13, "three")] {
@@ -486,13 +307,6 @@ mod tests {
         assert_eq!((folded.records, folded.note), (5, None));
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(dir), mode(&newest(dir))), (0o700, 0o600));
-    }
-
-    #[test]
-    fn a_journal_that_is_not_there_tells_nothing() {
-        let dir = tempfile::tempdir().unwrap();
-        assert_eq!(told(&dir.path().join("none")), (vec![], Folded::default()));
-        assert_eq!(told(dir.path()), (vec![], Folded::default()));
     }
 
     #[test]
@@ -543,75 +357,6 @@ mod tests {
             ["10 80x24", "10 snapshot restored", "20 output more"]
         );
         assert_eq!(segments(dir.path()).unwrap().len(), 2);
-    }
-
-    #[test]
-    fn a_record_cut_off_at_the_end_is_ignored() {
-        let whole = short_journal();
-        let bytes = fs::read(newest(whole.path())).unwrap();
-        let last = HEAD + "three".len();
-        for missing in 1..=last {
-            let dir = tempfile::tempdir().unwrap();
-            let short = &bytes[..bytes.len() - missing];
-            fs::write(dir.path().join("00000001.journal"), short).unwrap();
-            let (lines, folded) = told(dir.path());
-            assert_eq!(lines.last().unwrap(), "12 output two", "{missing} missing");
-            assert_eq!(folded.note, None, "{missing} missing");
-        }
-    }
-
-    #[test]
-    fn a_broken_record_ends_the_fold_with_a_note() {
-        let dir = short_journal();
-        let path = newest(dir.path());
-        let whole = fs::read(&path).unwrap();
-        let second = whole.len() - (HEAD + "three".len()) - (HEAD + "two".len());
-        for byte in second..second + HEAD {
-            let mut bytes = whole.clone();
-            bytes[byte] ^= 0x40;
-            fs::write(&path, bytes).unwrap();
-            let (lines, folded) = told(dir.path());
-            assert_eq!(lines.last().unwrap(), "11 output one", "byte {byte}");
-            let note = folded.note.unwrap();
-            assert!(
-                note.ends_with(&format!("is broken at byte {second}")),
-                "{note}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_segment_without_a_whole_snapshot_gives_way_to_the_one_before() {
-        let dir = short_journal();
-        let whole = {
-            drop(create(dir.path(), Limits::default(), "restored"));
-            fs::read(newest(dir.path())).unwrap()
-        };
-        for length in 0..whole.len() {
-            fs::write(newest(dir.path()), &whole[..length]).unwrap();
-            let (lines, folded) = told(dir.path());
-            assert_eq!(lines.last().unwrap(), "13 output three", "{length} bytes");
-            assert!(folded.note.is_some(), "{length} bytes");
-        }
-    }
-
-    #[test]
-    fn kinds_of_later_versions_are_skipped_and_later_versions_refused() {
-        let dir = short_journal();
-        let path = newest(dir.path());
-        let mut bytes = fs::read(&path).unwrap();
-        put(&mut bytes, 14, 99, b"?");
-        put(&mut bytes, 15, RESIZE, b"?");
-        put(&mut bytes, 16, OUTPUT, b"four");
-        fs::write(&path, &bytes).unwrap();
-        let (lines, folded) = told(dir.path());
-        assert_eq!(lines[4..], ["13 output three", "16 output four"]);
-        assert_eq!(folded.note, None);
-
-        bytes[MAGIC.len()] = 2;
-        fs::write(&path, &bytes).unwrap();
-        let error = fold(dir.path(), |_| panic!("a record")).unwrap_err();
-        assert!(error.line().contains("has version 2"), "{error}");
     }
 
     #[test]
