@@ -29,7 +29,15 @@ pub(crate) struct Program {
 #[derive(Clone)]
 pub(crate) struct Input {
     queue: Sender<Vec<u8>>,
-    waiting: Arc<AtomicUsize>,
+    waiting: Arc<Waiting>,
+}
+
+/// What the two ends of the queue know of each other.
+#[derive(Default)]
+struct Waiting {
+    bytes: AtomicUsize,
+    /// Nobody writes any more, however much waits.
+    ended: AtomicBool,
 }
 
 /// Why bytes were not taken; none of them were.
@@ -66,11 +74,14 @@ impl Program {
             wake: Arc::new(reader),
         };
         let (queue, queued) = mpsc::channel();
-        let waiting = Arc::new(AtomicUsize::new(0));
+        let waiting = Arc::new(Waiting::default());
         let (writer, left) = (line.clone(), Arc::clone(&waiting));
         thread::Builder::new()
             .name("program input".to_owned())
-            .spawn(move || writer.write_all(&queued, &left))?;
+            .spawn(move || {
+                writer.write_all(&queued, &left.bytes);
+                left.ended.store(true, Ordering::Release);
+            })?;
         let program = Self {
             master,
             input: Input { queue, waiting },
@@ -110,14 +121,17 @@ impl Drop for Program {
 impl Input {
     pub(crate) fn write(&self, bytes: Vec<u8>) -> Result<(), Refused> {
         let count = bytes.len();
-        let before = self.waiting.fetch_add(count, Ordering::AcqRel);
+        if self.waiting.ended.load(Ordering::Acquire) {
+            return Err(Refused::Ended);
+        }
+        let before = self.waiting.bytes.fetch_add(count, Ordering::AcqRel);
         let taken = if before + count > MOST_WAITING {
             Err(Refused::Full)
         } else {
             self.queue.send(bytes).map_err(|_| Refused::Ended)
         };
         if taken.is_err() {
-            self.waiting.fetch_sub(count, Ordering::AcqRel);
+            self.waiting.bytes.fetch_sub(count, Ordering::AcqRel);
         }
         taken
     }
