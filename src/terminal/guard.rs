@@ -14,9 +14,10 @@ use rio_vt::codepoint_width::codepoint_width;
 use rio_vt::config::colors::ColorRgb;
 use rio_vt::crosswords::Mode as TermMode;
 use rio_vt::crosswords::attr::Attr;
+use rio_vt::crosswords::grid::Dimensions as _;
 use rio_vt::crosswords::grid::row::SemanticPrompt;
 use rio_vt::crosswords::pos::{CharsetIndex, Column, Line, Pos, StandardCharset};
-use rio_vt::crosswords::square::Hyperlink;
+use rio_vt::crosswords::square::{Hyperlink, Wide};
 use rio_vt::event::{ProgressReport, ProgressState};
 use rio_vt::performer::handler::{Handler, ScpCharPath, ScpUpdateMode};
 
@@ -81,6 +82,30 @@ impl Guard<'_> {
         }
     }
 
+    /// Writes what may join the character in the last column. If that one becomes wide it moves to the next row, where
+    /// the engine loses it if a wide character stood there before; so it is put back.
+    fn input_at_edge(&mut self, c: char) {
+        let cursor = &self.term.grid.cursor;
+        let mut moved = self.term.grid[cursor.pos.row][cursor.pos.col];
+        self.term.input(c);
+        let grid = &mut self.term.grid;
+        let row = grid.cursor.pos.row;
+        let wrapped = !grid.cursor.should_wrap && grid.cursor.pos.col == 2;
+        let first = grid[row][Column(0)];
+        let lost = first.c() == '\0' && !first.is_bg_only() && grid[row][Column(1)].is_spacer();
+        if wrapped && lost {
+            moved.set_wide(Wide::Wide);
+            moved.set_wrapline(false);
+            moved.set_extras_id(first.extras_id());
+            moved.set_cell_flags(moved.cell_flags() | first.cell_flags());
+            grid[row][Column(0)] = moved;
+            if row > 0 {
+                let last = grid.columns() - 1;
+                grid[row - 1i32][Column(last)].set_wide(Wide::LeadingSpacer);
+            }
+        }
+    }
+
     fn show_alternate(&mut self, on: bool) {
         let mode = NamedPrivateMode::SwapScreenAndSetRestoreCursor.into();
         if on {
@@ -116,6 +141,10 @@ impl Handler for Guard<'_> {
                 return;
             }
             if joins && !self.has_room() {
+                return;
+            }
+            if self.term.grid.cursor.should_wrap {
+                self.input_at_edge(c);
                 return;
             }
         }

@@ -14,6 +14,8 @@ mod side;
 mod snapshot;
 mod status;
 mod strings;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use cells::{
     Attrs, Color, Cursor, CursorShape, Line, Modes, Mouse, Run, Size, Style, Underline, Width,

@@ -211,13 +211,13 @@ impl Machine {
                 Some(Report::Status(status)) => self.side.announce(Event::Status(status)),
                 None => {}
             }
-        } else if let Some(text) = body.strip_prefix(b"9;").filter(|text| !is_command(text)) {
+        } else if let Some(text) = notice(body) {
             // The engine would cut the text at its first semicolon.
             self.side.announce(Event::Notification {
                 title: String::new(),
                 body: plain(&String::from_utf8_lossy(text), LONGEST_NOTICE),
             });
-        } else {
+        } else if !is_useless(body) {
             self.advance(&[b"\x1b]", body, end]);
             return;
         }
@@ -248,10 +248,21 @@ impl Machine {
     }
 }
 
-/// OSC 9 is a notification unless a number comes first: 4 is progress, 9 the directory, the rest of no use.
-fn is_command(text: &[u8]) -> bool {
-    let first = text.split(|byte| *byte == b';').next().unwrap_or(text);
-    !first.is_empty() && first.len() <= 2 && first.iter().all(u8::is_ascii_digit)
+/// The text of an OSC 9, which is a notification unless a number comes first.
+fn notice(body: &[u8]) -> Option<&[u8]> {
+    body.strip_prefix(b"9;")
+        .filter(|text| command(text).is_none())
+}
+
+/// An OSC 9 with a number that nobody here knows: 4 is progress, 9 the directory.
+fn is_useless(body: &[u8]) -> bool {
+    let number = body.strip_prefix(b"9;").and_then(command);
+    number.is_some_and(|number| number != b"4" && number != b"9")
+}
+
+fn command(text: &[u8]) -> Option<&[u8]> {
+    let first = text.split(|byte| *byte == b';').next()?;
+    (!first.is_empty() && first.len() <= 2 && first.iter().all(u8::is_ascii_digit)).then_some(first)
 }
 
 fn bounded(size: Size) -> Size {

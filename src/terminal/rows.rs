@@ -39,30 +39,49 @@ pub(super) fn line(term: &Term, row: Row) -> Line {
     let mut open: Option<Look> = None;
     let mut n = 0;
     while n < len {
-        let cell = cells[n];
+        let mut cell = cells[n];
         let wide =
             cell.wide() == Wide::Wide && cells.get(n + 1).is_some_and(|next| next.is_spacer());
-        let look = Look::of(cell, wide);
-        if cell.has_grapheme() && !cell.is_bg_only() {
+        if !wide && cell.wide() == Wide::Wide {
+            // Its second half was shifted away; one half is nothing.
+            cell.set_wide(Wide::Spacer);
+        }
+        n += if wide { 2 } else { 1 };
+        if cell.has_grapheme() && !cell.is_bg_only() && !is_hollow(cell) {
             let mut run = new_run(grid, cell, Width::Cluster(if wide { 2 } else { 1 }));
             push_cluster(grid, cell, &mut run.text);
             runs.push(run);
             open = None;
-        } else {
-            match runs.last_mut() {
-                Some(run) if open == Some(look) => run.text.push(shown(cell)),
-                _ => {
-                    let width = if wide { Width::Wide } else { Width::Narrow };
-                    let mut run = new_run(grid, cell, width);
-                    run.text.push(shown(cell));
-                    runs.push(run);
-                    open = Some(look);
-                }
-            }
+            continue;
         }
-        n += if wide { 2 } else { 1 };
+        // The colour of a blank does not show, so it need not begin a run of its own.
+        let blank = is_blank(grid, cell);
+        let look = match open {
+            Some(look) if blank && look.takes_blanks => look,
+            _ if blank => Look::BLANK,
+            _ => Look::of(grid, cell, wide),
+        };
+        if open != Some(look) {
+            let width = if wide { Width::Wide } else { Width::Narrow };
+            let source = if blank { Square::default() } else { cell };
+            let run = new_run(grid, source, width);
+            // One colour may have several names, and then several ids.
+            if !runs.last().is_some_and(|last| last.is_like(&run)) {
+                runs.push(run);
+            }
+            open = Some(look);
+        }
+        if let Some(run) = runs.last_mut() {
+            run.text.push(shown(cell));
+        }
     }
     Line(runs)
+}
+
+impl Run {
+    fn is_like(&self, other: &Run) -> bool {
+        (self.style, self.width) == (other.style, other.width) && self.link == other.link
+    }
 }
 
 /// Cells that look alike make one run.
@@ -72,10 +91,21 @@ struct Look {
     /// The style id, or the inline background of a cell without text.
     style: u64,
     link: Option<u16>,
+    /// A blank in this style would show nothing.
+    takes_blanks: bool,
 }
 
 impl Look {
-    fn of(cell: Square, wide: bool) -> Look {
+    const BLANK: Look = Look {
+        wide: false,
+        style: 0,
+        link: None,
+        takes_blanks: true,
+    };
+
+    fn of(grid: &Grid<Square>, cell: Square, wide: bool) -> Look {
+        let link = cell.extras_id_checked().filter(|_| cell.has_hyperlink());
+        let shows = wide || link.is_some() || grid.style_of(&cell).renders_on_blank();
         Look {
             wide,
             // The content tag (two bits) tells ids and colours apart.
@@ -83,7 +113,8 @@ impl Look {
                 ContentTag::Codepoint => u64::from(cell.style_id()),
                 ContentTag::BgPalette | ContentTag::BgRgb => (cell.raw() >> 30) | (1 << 63),
             },
-            link: cell.extras_id_checked().filter(|_| cell.has_hyperlink()),
+            link,
+            takes_blanks: !shows,
         }
     }
 }
@@ -93,15 +124,20 @@ fn is_blank(grid: &Grid<Square>, cell: Square) -> bool {
     if cell.is_default() {
         return true;
     }
-    !cell.is_bg_only()
-        && matches!(cell.c(), '\0' | ' ' | '\t')
-        && cell.extras_id_checked().is_none()
-        && !grid.style_of(&cell).renders_on_blank()
+    let empty =
+        is_hollow(cell) || (matches!(cell.c(), ' ' | '\t') && cell.extras_id_checked().is_none());
+    empty && !cell.is_bg_only() && !grid.style_of(&cell).renders_on_blank()
+}
+
+/// The cell has no character of its own: never written, or part of a wide character. The engine may have left marks
+/// of an earlier character with it.
+fn is_hollow(cell: Square) -> bool {
+    cell.c() == '\0' || matches!(cell.wide(), Wide::Spacer | Wide::LeadingSpacer)
 }
 
 /// Control characters never leave the grid: a tab is kept in its first cell, an unwritten cell is NUL.
 fn shown(cell: Square) -> char {
-    if cell.is_bg_only() || matches!(cell.wide(), Wide::Spacer | Wide::LeadingSpacer) {
+    if cell.is_bg_only() || is_hollow(cell) {
         return ' ';
     }
     Some(cell.c()).filter(|c| !c.is_control()).unwrap_or(' ')

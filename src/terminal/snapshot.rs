@@ -103,12 +103,13 @@ impl Writer {
                 next = rows::line(term, Row(row + 1));
                 end = rows::end(term, Row(row));
             }
-            if wrapped && line.0.is_empty() {
+            let mut width = line.cells();
+            if wrapped && width == 0 {
                 // Something must wrap; a blank at the end of a line does not show.
                 self.pad(1);
+                width = 1;
             }
             self.line(&line);
-            let width = line.cells();
             match end {
                 End::Hard => {
                     self.style(Style::default());
