@@ -1,0 +1,415 @@
+//! Leaves out whole lines that a machine wrote: quoted mail, tables, stack frames, logs, diffs, shell, JSON, compilers.
+
+use super::diff;
+use super::text::GAP;
+
+pub(crate) fn without_machine_lines(text: &str) -> String {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let mut drop: Vec<bool> = lines.iter().map(|line| is_machine(line)).collect();
+    drop_tables(&lines, &mut drop);
+    drop_sources(&lines, &mut drop);
+    diff::drop_diffs(&lines, &mut drop);
+
+    let mut kept = String::with_capacity(text.len());
+    for (line, drop) in lines.iter().zip(drop) {
+        if !drop {
+            kept.push_str(line);
+        } else if !kept.ends_with(GAP) {
+            kept.push(GAP);
+        }
+    }
+    kept
+}
+
+/// Rows around a `---|---` line, which need no leading `|`.
+fn drop_tables(lines: &[&str], drop: &mut [bool]) {
+    let mut in_table = false;
+    for index in 0..lines.len() {
+        let line = lines[index].trim();
+        let is_rule = line.contains("--")
+            && line.contains(['|', '+'])
+            && line.chars().all(|c| " |+-:=".contains(c));
+        if is_rule {
+            drop[index] = true;
+            if index > 0 && lines[index - 1].contains('|') {
+                drop[index - 1] = true;
+            }
+        } else if in_table && line.contains('|') {
+            drop[index] = true;
+        }
+        in_table = is_rule || (in_table && line.contains('|'));
+    }
+}
+
+/// The source line under a Python frame, and the rest of a command that goes on behind a backslash.
+fn drop_sources(lines: &[&str], drop: &mut [bool]) {
+    for index in 1..lines.len() {
+        let above = lines[index - 1].trim();
+        let is_source = is_python_frame(above) && lines[index].starts_with([' ', '\t']);
+        let goes_on = drop[index - 1] && above.ends_with('\\');
+        drop[index] |= is_source || goes_on;
+    }
+}
+
+fn is_machine(line: &str) -> bool {
+    let line = line.trim();
+    is_quoted_or_table(line)
+        || is_shell(line)
+        || is_frame(line)
+        || is_exception(line)
+        || is_log(line)
+        || is_json(line)
+        || is_compiler(line)
+}
+
+fn is_quoted_or_table(line: &str) -> bool {
+    line.starts_with(|c| matches!(c, '>' | '|' | '\u{2500}'..='\u{257f}'))
+        || line.starts_with("+--")
+        || line.starts_with("+==")
+}
+
+fn is_shell(line: &str) -> bool {
+    let first = line.split_whitespace().next().unwrap_or_default();
+    let prompt = first.strip_suffix(['$', '#', '%']);
+    let is_prompt = match prompt {
+        Some("") => first == "$",
+        Some(place) => {
+            place.contains(['@', '~']) || place.starts_with("bash-") || place.starts_with("sh-")
+        }
+        None => matches!(first, "❯" | "➜"),
+    };
+    is_prompt
+        || (line.starts_with("PS ") && line.contains('>') && line.contains(":\\"))
+        || drive_prompt(line)
+}
+
+/// `C:\site>dir`
+fn drive_prompt(line: &str) -> bool {
+    line.get(1..3) == Some(":\\")
+        && line
+            .split_whitespace()
+            .next()
+            .is_some_and(|p| p.contains('>'))
+}
+
+fn is_python_frame(line: &str) -> bool {
+    line.starts_with("File \"") && line.contains(", line ")
+}
+
+fn is_frame(line: &str) -> bool {
+    if is_python_frame(line) {
+        return true;
+    }
+    // `#0 0x00 in render () at x.c:1`, `#3 /var/www/x.php(12): render()`
+    if let Some(rest) = line.strip_prefix('#') {
+        let number = digits(rest);
+        let rest = rest[number..].trim_start();
+        return number > 0
+            && (rest.starts_with("0x") || rest.contains("): ") || rest.contains(") at "));
+    }
+    // `12: core::panicking::panic`, under which the place stands.
+    let number = digits(line);
+    if number > 0
+        && let Some(rest) = line[number..].strip_prefix(": ")
+    {
+        return rest.contains("::") && !rest.contains(char::is_whitespace);
+    }
+    if let Some(rest) = line.strip_prefix("at ") {
+        return ends_with_place(rest);
+    }
+    if let Some(rest) = line.strip_prefix("from ") {
+        return rest.contains(":in `") || rest.contains(":in '");
+    }
+    // `render@https://shop.example/button.js:3:11`
+    line.split_once('@').is_some_and(|(name, place)| {
+        !name.contains(char::is_whitespace) && place.contains('/') && ends_with_place(place)
+    }) || is_more_frames(line)
+}
+
+/// `... 12 more`
+fn is_more_frames(line: &str) -> bool {
+    line.strip_prefix("... ")
+        .is_some_and(|rest| digits(rest) > 0 && rest.ends_with(" more"))
+}
+
+/// Whether a frame's text ends with a place in a file, in parentheses or bare.
+fn ends_with_place(text: &str) -> bool {
+    let bare = |place: &str| {
+        let mut parts = place.rsplit(':');
+        let last = parts.next().unwrap_or_default();
+        parts.next().is_some() && !last.is_empty() && digits(last) == last.len()
+    };
+    match text
+        .strip_suffix(')')
+        .and_then(|text| text.rsplit_once('('))
+    {
+        Some((_, place)) => {
+            bare(place)
+                || matches!(
+                    place,
+                    "native" | "<anonymous>" | "Native Method" | "Unknown Source" | "index 0"
+                )
+        }
+        None => {
+            bare(text)
+                && !text
+                    .trim_end_matches(|c: char| c.is_ascii_digit() || c == ':')
+                    .contains(' ')
+        }
+    }
+}
+
+fn digits(text: &str) -> usize {
+    text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len()
+}
+
+/// How exceptions are announced in the languages that agents write.
+const EXCEPTION_OPENINGS: &[&str] = &[
+    "Traceback (most recent call last)",
+    "During handling of the above exception",
+    "The above exception was the direct cause",
+    "Exception in thread \"",
+    "Caused by: ",
+    "Suppressed: ",
+    "[cause]: ",
+    "stack backtrace:",
+    "note: run with `RUST_BACKTRACE",
+    "PHP Fatal error",
+    "PHP Warning",
+    "PHP Notice",
+    "PHP Parse error",
+    "Fatal error: ",
+    "fatal error: ",
+    "fatal: ",
+    "panic: ",
+    "Segmentation fault",
+];
+
+fn is_exception(line: &str) -> bool {
+    if EXCEPTION_OPENINGS
+        .iter()
+        .any(|opening| line.starts_with(opening))
+    {
+        return true;
+    }
+    if line.starts_with("thread '") && line.contains("panicked at")
+        || line.starts_with("goroutine ") && line.ends_with("]:")
+        || line.starts_with("E   ")
+    {
+        return true;
+    }
+    let line = ["Uncaught ", "Unhandled ", "(in promise) "]
+        .iter()
+        .fold(line, |line, word| line.strip_prefix(word).unwrap_or(line));
+    // `java.lang.NullPointerException: …`, `TypeError [ERR_X]: …`, `KeyError` alone
+    let whole = line
+        .find(|c: char| !(c.is_alphanumeric() || "_.$\\:".contains(c)))
+        .map_or(line, |end| &line[..end]);
+    let path = whole.replace("::", ".");
+    let (path, announced) = match path.split_once(':') {
+        Some((path, _)) => (path, true),
+        None => (
+            path.as_str(),
+            [" (", " ["]
+                .iter()
+                .any(|sign| line[whole.len()..].starts_with(sign)),
+        ),
+    };
+    let name = path.rsplit(['.', '\\']).next().unwrap_or(path);
+    let stands_alone = whole.len() == line.len();
+    let is_kind = |kind: &&str| {
+        name.ends_with(*kind) && (announced || (stands_alone && name.len() > kind.len()))
+    };
+    name.starts_with(char::is_uppercase)
+        && [
+            "Error",
+            "Exception",
+            "Warning",
+            "Fault",
+            "Interrupt",
+            "Panic",
+        ]
+        .iter()
+        .any(is_kind)
+}
+
+const LEVELS: &[&str] = &[
+    "trace", "debug", "info", "notice", "warn", "warning", "error", "err", "crit", "critical",
+    "fatal", "severe", "verbose",
+];
+
+/// A time stamp or a level first, behind the name of a container if need be.
+fn is_log(line: &str) -> bool {
+    let starts = |line: &str| starts_with_time(line) || starts_with_level(line);
+    starts(line)
+        || [
+            "npm ERR!",
+            "npm WARN",
+            "npm warn ",
+            "npm error ",
+            "level=",
+            "ts=",
+            "time=",
+        ]
+        .iter()
+        .any(|opening| line.starts_with(opening))
+        || line.split_once("| ").is_some_and(|(name, rest)| {
+            name.split_whitespace().count() == 1 && starts(rest.trim_start())
+        })
+}
+
+fn starts_with_level(line: &str) -> bool {
+    let bracketed = line.starts_with(['[', '<', '(']);
+    let rest = line.trim_start_matches(['[', '<', '(']).trim_start();
+    let end = rest
+        .find(|c: char| !c.is_ascii_alphabetic())
+        .unwrap_or(rest.len());
+    let (level, rest) = rest.split_at(end);
+    if !LEVELS.iter().any(|known| level.eq_ignore_ascii_case(known)) {
+        return false;
+    }
+    if bracketed {
+        return rest.trim_start().starts_with([']', '>', ')']);
+    }
+    // In a line that is all capitals nobody can tell a level from a shouted word.
+    let is_capital = level.chars().all(|c| c.is_ascii_uppercase())
+        && rest.contains(|c: char| c.is_lowercase() || c.is_ascii_digit() || c == ':');
+    let is_code = level == "error" && (rest.starts_with('[') || rest.starts_with(" TS"));
+    is_code
+        || rest.starts_with(':')
+        || (is_capital && rest.starts_with([' ', '\t', '[', ']', '|', '-', '(', '/']))
+}
+
+/// Shapes of time stamps: `0` is a digit, `a` a letter, all else itself.
+const TIMES: &[&str] = &[
+    "0000-00-00T00:00",
+    "0000-00-00 00:00",
+    "0000-00-00, 00:00",
+    "0000/00/00 00:00",
+    "00/00/0000 00:00",
+    "00-00-0000 00:00",
+    "00.00.0000 00:00",
+    "00/aaa/0000:00:00",
+    "00-aaa-0000 00:00",
+    "00 aaa 0000 00:00",
+    "00:00:00",
+    "aaa 00 00:00:00",
+    "aaa  0 00:00:00",
+    "aaa aaa 00 00:00:00",
+    "aaa, 00 aaa 0000 00:00",
+    "a0000 00:00:00",
+    "0000000000.0",
+    "0000000000000 ",
+];
+
+fn starts_with_time(line: &str) -> bool {
+    let rest = line.trim_start_matches(['[', '(', '<']);
+    let shape: String = rest
+        .chars()
+        .take(24)
+        .map(|c| match c {
+            '0'..='9' => '0',
+            'T' => 'T',
+            c if c.is_ascii_alphabetic() => 'a',
+            c => c,
+        })
+        .collect();
+    TIMES
+        .iter()
+        .any(|time| shape.starts_with(time) || shape.replace('T', "a").starts_with(time))
+        || is_kernel_time(line)
+        || is_access_log(line)
+}
+
+/// `[   12.345678] …`
+fn is_kernel_time(line: &str) -> bool {
+    line.strip_prefix('[')
+        .and_then(|rest| rest.split_once(']'))
+        .and_then(|(time, _)| time.trim_start().split_once('.'))
+        .is_some_and(|(a, b)| {
+            !a.is_empty() && !b.is_empty() && digits(a) == a.len() && digits(b) == b.len()
+        })
+}
+
+/// `203.0.113.9 - - [01/Sep/2026:12:00:00 +0000] "GET / HTTP/1.1" 200`
+fn is_access_log(line: &str) -> bool {
+    line.split_once(" - ").is_some_and(|(host, _)| {
+        host.contains(['.', ':'])
+            && host
+                .chars()
+                .all(|c| c.is_ascii_hexdigit() || c == '.' || c == ':')
+    })
+}
+
+fn is_json(line: &str) -> bool {
+    let line = line.trim_end_matches([',', ';']);
+    if let Some(rest) = line.strip_prefix('"') {
+        return rest
+            .split_once('"')
+            .is_some_and(|(_, rest)| rest.trim_start().starts_with(':'));
+    }
+    match line.chars().next() {
+        Some('{') => line.starts_with("{\"") || line.ends_with(['{', '[', '}']),
+        Some('[') => {
+            line.starts_with("[{")
+                || line.starts_with("[\"")
+                || (line.ends_with(']') && line.contains('"'))
+        }
+        Some('}' | ']') => line.chars().all(|c| "}]),; ".contains(c)) || line.ends_with('{'),
+        _ => false,
+    }
+}
+
+const COMPILER_OPENINGS: &[&str] = &[
+    "--> ",
+    "= note:",
+    "= help:",
+    "make: ",
+    "make[",
+    "ld: ",
+    "collect2: ",
+    "gcc: ",
+    "clang: ",
+    "cc1: ",
+    "In file included from ",
+    "Module not found: ",
+    "--- FAIL",
+    "FAILED ",
+];
+
+/// `src/a.ts:12:3: error`, `a.ts(12,3): error`, `12:3  error  …`, `12 | code`
+fn is_compiler(line: &str) -> bool {
+    if COMPILER_OPENINGS
+        .iter()
+        .any(|opening| line.starts_with(opening) && (*opening != "FAILED " || line.contains("::")))
+    {
+        return true;
+    }
+    let number = digits(line);
+    if number > 0 {
+        let rest = &line[number..];
+        let column = rest.strip_prefix(':').map_or(0, digits);
+        let says = rest[usize::from(column > 0) + column..].trim_start();
+        return rest.trim_start().starts_with("| ")
+            || (column > 0 && (says.starts_with("error ") || says.starts_with("warning ")));
+    }
+    let first = line.split_whitespace().next().unwrap_or_default();
+    let rest = &line[first.len()..];
+    if let Some((file, place)) = first.split_once('(')
+        && is_file(file)
+    {
+        return place.ends_with("):") && place.starts_with(|c: char| c.is_ascii_digit());
+    }
+    let Some((file, place)) = first.split_once(':') else {
+        return false;
+    };
+    let row = digits(place);
+    let behind = &place[row..];
+    let column = behind.strip_prefix(':').map_or(0, digits);
+    let ends_with_colon = behind[usize::from(column > 0) + column..].starts_with(':');
+    is_file(file) && row > 0 && (ends_with_colon || rest.starts_with(" - "))
+}
+
+fn is_file(text: &str) -> bool {
+    text.contains(['.', '/', '\\']) && text.contains(char::is_alphabetic)
+}

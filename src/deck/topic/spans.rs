@@ -1,0 +1,423 @@
+//! Leaves out what stands within a line and is no typed word: quotes, links, mail addresses, paths and file names.
+
+use super::text::{GAP, is_cjk, is_word};
+
+/// Without text in double or typographic quotes, as far as they close in the same line.
+pub(crate) fn without_quotes(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        keep_unquoted(line, &mut kept);
+    }
+    kept
+}
+
+/// What closes a quote that opens so.
+fn closers(open: char) -> &'static [char] {
+    match open {
+        '"' => &['"'],
+        '“' => &['”', '“'],
+        '„' | '‟' => &['“', '”'],
+        '”' => &['”'],
+        '«' => &['»'],
+        '»' => &['«'],
+        '‹' => &['›'],
+        '›' => &['‹'],
+        '‘' | '‚' => &['’', '‘'],
+        '「' => &['」'],
+        '『' => &['』'],
+        '〝' => &['〟', '〞'],
+        _ => &[],
+    }
+}
+
+fn keep_unquoted(line: &str, kept: &mut String) {
+    let (mut from, mut at) = (0, 0);
+    // What nothing closes in the rest of the line. Else a line full of it would be searched anew for each.
+    let mut unclosed: Vec<char> = Vec::new();
+    while let Some(c) = line[at..].chars().next() {
+        // An inch sign or an apostrophe opens nothing.
+        let opens =
+            !closers(c).is_empty() && !line[..at].ends_with(is_word) && !unclosed.contains(&c);
+        let inside = at + c.len_utf8();
+        at = inside;
+        if !opens {
+            continue;
+        }
+        match closed(line, inside, closers(c)) {
+            Some(end) => {
+                kept.push_str(&line[from..inside - c.len_utf8()]);
+                kept.push(GAP);
+                (from, at) = (end, end);
+            }
+            None => unclosed.push(c),
+        }
+    }
+    kept.push_str(&line[from..]);
+}
+
+/// Where the quote ends. What stands within a word is an apostrophe or opens another quote.
+fn closed(line: &str, from: usize, closers: &[char]) -> Option<usize> {
+    line[from..]
+        .match_indices(closers)
+        .map(|(at, sign)| from + at + sign.len())
+        .find(|end| !line[*end..].starts_with(is_word))
+}
+
+/// Without links, mail addresses, paths and file names.
+pub(crate) fn without_references(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    for piece in text.split_inclusive(char::is_whitespace) {
+        let word = piece.trim_end_matches(char::is_whitespace);
+        if word.contains(['/', '\\', '.', '@', ':']) {
+            keep_words(word, &mut kept);
+        } else {
+            kept.push_str(word);
+        }
+        kept.push_str(&piece[word.len()..]);
+    }
+    kept
+}
+
+/// Keeps of something without blanks what is no reference.
+fn keep_words(mut text: &str, kept: &mut String) {
+    while let Some(link) = link(text) {
+        keep_parts(&text[..link.start], kept);
+        kept.push(GAP);
+        text = &text[link.end..];
+    }
+    keep_parts(text, kept);
+}
+
+/// Where a link begins and ends.
+fn link(text: &str) -> Option<std::ops::Range<usize>> {
+    let scheme = text.find("://").map(|at| {
+        let name =
+            text[..at].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || "+-.".contains(c));
+        name.len()
+    });
+    let start = [scheme, text.find("mailto:"), text.find("www.")]
+        .into_iter()
+        .flatten()
+        .min()?;
+    let ends = |c: char| is_cjk(c) || is_cjk_sign(c) || "\"<>|`".contains(c) || c == GAP;
+    let len = text[start..].find(ends).unwrap_or(text.len() - start);
+    (len > 0).then_some(start..start + len)
+}
+
+/// The signs of Han, kana and Hangul texts, at which a path or link ends.
+fn is_cjk_sign(c: char) -> bool {
+    matches!(c, '\u{3001}'..='\u{3003}' | '\u{3008}'..='\u{301f}' | '\u{30fb}')
+}
+
+fn keep_parts(text: &str, kept: &mut String) {
+    let separates = |c: char| matches!(c, ',' | ';' | '|' | '"') || c == GAP || is_cjk_sign(c);
+    for part in text.split_inclusive(separates) {
+        let name = part.trim_end_matches(separates);
+        for segment in segments(name) {
+            if is_reference(segment) {
+                kept.push(GAP);
+            } else {
+                kept.push_str(segment);
+            }
+        }
+        kept.push_str(&part[name.len()..]);
+    }
+}
+
+/// Cuts where Han, kana or Hangul touch other letters, but not within a path.
+fn segments(text: &str) -> Vec<&str> {
+    let mut segments = Vec::new();
+    let (mut from, mut in_path) = (0, false);
+    let mut before: Option<char> = None;
+    for (at, c) in text.char_indices() {
+        let is_slash = matches!(c, '/' | '\\');
+        let cuts = before.is_some_and(|before| match (is_cjk(before), is_cjk(c)) {
+            (false, true) => !matches!(before, '/' | '\\'),
+            (true, false) => !is_slash && !(in_path && matches!(c, '.' | '-' | '_')),
+            _ => false,
+        });
+        if cuts {
+            segments.push(&text[from..at]);
+            (from, in_path) = (at, false);
+        }
+        in_path |= is_slash;
+        before = Some(c);
+    }
+    segments.push(&text[from..]);
+    segments
+}
+
+/// A mail address, a path or a file name, whatever brackets and stops stand around it.
+fn is_reference(text: &str) -> bool {
+    let text = text
+        .trim_start_matches(['(', '[', '{', '<', '*', '\'', '!', '?', ':', '='])
+        .trim_end_matches([')', ']', '}', '>', '*', '\'', '!', '?', ':', '.']);
+    let slashes = text.matches(['/', '\\']).count();
+    let named = |c: char| c.is_alphanumeric() || c == '_';
+    slashes >= 2
+        || ["/", "./", "../", "~/", "@", ".\\", "..\\"]
+            .iter()
+            .any(|start| {
+                text.strip_prefix(start)
+                    .is_some_and(|rest| rest.contains(named))
+            })
+        || is_drive(text)
+        || is_address(text)
+        || is_file_name(text)
+        || is_host(text)
+}
+
+fn is_drive(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic()) && chars.as_str().starts_with(":\\")
+}
+
+fn is_address(text: &str) -> bool {
+    text.split_once('@').is_some_and(|(name, host)| {
+        name.ends_with(|c: char| c.is_alphanumeric() || "_-+".contains(c))
+            && host.starts_with(char::is_alphanumeric)
+    })
+}
+
+const FILE_ENDINGS: &[&str] = &[
+    "adoc",
+    "astro",
+    "bak",
+    "bash",
+    "bat",
+    "bin",
+    "bmp",
+    "c",
+    "cc",
+    "cfg",
+    "cjs",
+    "clj",
+    "conf",
+    "cpp",
+    "cs",
+    "css",
+    "csv",
+    "cxx",
+    "dart",
+    "db",
+    "diff",
+    "dll",
+    "doc",
+    "docx",
+    "ejs",
+    "env",
+    "erb",
+    "erl",
+    "ex",
+    "exe",
+    "exs",
+    "fish",
+    "gif",
+    "go",
+    "gql",
+    "gradle",
+    "graphql",
+    "gz",
+    "h",
+    "hbs",
+    "hpp",
+    "hs",
+    "htm",
+    "html",
+    "ico",
+    "ini",
+    "ipynb",
+    "jar",
+    "java",
+    "jpeg",
+    "jpg",
+    "jl",
+    "js",
+    "json",
+    "json5",
+    "jsonc",
+    "jsonl",
+    "jsx",
+    "kt",
+    "kts",
+    "less",
+    "lock",
+    "log",
+    "lua",
+    "m",
+    "map",
+    "md",
+    "mdx",
+    "mjs",
+    "ml",
+    "mm",
+    "mov",
+    "mp3",
+    "mp4",
+    "mts",
+    "cts",
+    "nim",
+    "nix",
+    "odt",
+    "pdf",
+    "php",
+    "pl",
+    "plist",
+    "png",
+    "ppt",
+    "pptx",
+    "prisma",
+    "properties",
+    "proto",
+    "ps1",
+    "psd",
+    "py",
+    "pyi",
+    "r",
+    "rb",
+    "rs",
+    "rst",
+    "sass",
+    "scala",
+    "scss",
+    "sh",
+    "sol",
+    "sql",
+    "sqlite",
+    "srt",
+    "styl",
+    "svelte",
+    "svg",
+    "swift",
+    "tar",
+    "tex",
+    "tf",
+    "tfvars",
+    "tgz",
+    "toml",
+    "ts",
+    "tsv",
+    "tsx",
+    "ttf",
+    "twig",
+    "txt",
+    "vb",
+    "vue",
+    "wasm",
+    "wav",
+    "webm",
+    "webp",
+    "woff",
+    "woff2",
+    "xls",
+    "xlsx",
+    "xml",
+    "xsd",
+    "xsl",
+    "yaml",
+    "yml",
+    "zig",
+    "zip",
+    "zsh",
+    "7z",
+    "patch",
+    "ics",
+    "mod",
+    "sum",
+    "sln",
+    "csproj",
+    "mk",
+    "cmake",
+];
+
+/// `guide.md`, `page.tsx:12:3`, `guide.md#start`, `a.ts(12,3)`, `page.html?x=1`
+fn is_file_name(text: &str) -> bool {
+    let name = text
+        .strip_suffix("'s")
+        .or(text.strip_suffix("’s"))
+        .unwrap_or(text);
+    let name = name.split(['#', '(', '?', ':']).next().unwrap_or(name);
+    name.rsplit_once('.').is_some_and(|(stem, ending)| {
+        stem.ends_with(|c: char| c.is_alphanumeric() || "_-*)]}".contains(c))
+            && FILE_ENDINGS
+                .iter()
+                .any(|known| ending.eq_ignore_ascii_case(known))
+    })
+}
+
+const HOST_ENDINGS: &[&str] = &[
+    "com", "org", "net", "io", "dev", "app", "edu", "gov", "de", "uk", "eu", "fr", "jp", "cn",
+];
+
+/// `shop.example.com`, with a path behind it or not.
+fn is_host(text: &str) -> bool {
+    let host = text.split(['/', ':', '?', '#']).next().unwrap_or(text);
+    let mut labels = host.rsplit('.');
+    let ending = labels.next().unwrap_or_default();
+    let mut labels = labels.peekable();
+    labels.peek().is_some()
+        && HOST_ENDINGS.contains(&ending)
+        && labels.all(|label| {
+            !label.is_empty() && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_are_left_out_within_a_line() {
+        for (text, kept) in [
+            ("set \"a b\" to \"c\"", "set ¤ to ¤"),
+            ("a “b” c", "a ¤ c"),
+            ("a „b“ c", "a ¤ c"),
+            ("a «b» c »d« e", "a ¤ c ¤ e"),
+            ("a ‘don’t b’ c", "a ¤ c"),
+            ("don’t touch the users’ b", "don’t touch the users’ b"),
+            ("把\"站点地图\"改", "把¤改"),
+            ("「地図」を", "¤を"),
+            ("a \"b\nc\" d", "a \"b\nc\" d"),
+            ("a 27\" and a 24\" screen", "a 27\" and a 24\" screen"),
+            ("a \"b c", "a \"b c"),
+            ("'a b' c", "'a b' c"),
+            ("(\"a\")", "(¤)"),
+        ] {
+            assert_eq!(without_quotes(text).replace(GAP, "¤"), kept, "{text}");
+        }
+    }
+
+    #[test]
+    fn references_are_left_out() {
+        for (text, kept) in [
+            ("see https://a.b/seo?x=1, then", "see ¤ then"),
+            ("[the guide](https://a.b/c)", "[the guide](¤"),
+            ("見てhttps://a.b/cを", "見て¤を"),
+            ("www.seo.example mailto:a@b", "¤ ¤"),
+            ("to a.b@c.example.org.", "to ¤"),
+            ("in src/seo/a and/or b a/b test", "in ¤ and/or b a/b test"),
+            ("src/a.ts, docs/guide b", "¤, docs/guide b"),
+            ("/seo ./seo ../seo ~/seo @seo C:\\seo", "¤ ¤ ¤ ¤ ¤ ¤"),
+            ("a\\b\\c \\\\host\\share", "¤ ¤"),
+            (
+                "/ . .. a. b: @ ~ ... e.g. i.e.",
+                "/ . .. a. b: @ ~ ... e.g. i.e.",
+            ),
+            ("open README.md. (GUIDE.MD) guide.md's", "open ¤ ¤ ¤"),
+            (
+                "a.ts:12:3 a.md#seo a.ts(1,2) sitemap.xml.gz **a.md**",
+                "¤ ¤ ¤,2) ¤ ¤",
+            ),
+            ("add .gitignore to doc", "add .gitignore to doc"),
+            ("app/(group)/page app/[slug]/page", "¤ ¤"),
+            ("a,docs/guide.md,b", "a,¤,b"),
+            ("src/seo/a.tsを直す", "¤を直す"),
+            ("docs/文档/指南.mdを見て", "¤を見て"),
+            ("検索/置換を", "検索/置換を"),
+            ("seo.example.com/x shop.de v1.2", "¤ ¤ v1.2"),
+            ("end.Then next", "end.Then next"),
+        ] {
+            assert_eq!(without_references(text).replace(GAP, "¤"), kept, "{text}");
+        }
+    }
+}
