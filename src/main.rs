@@ -6,6 +6,7 @@ mod client;
 mod config;
 mod deck;
 mod error;
+mod files;
 mod keeper;
 mod protocol;
 mod server;

@@ -1,0 +1,238 @@
+//! What a conversation's hook remembers from one run to the next.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::lock::Lock;
+use super::{make_private_dir, replace_state};
+use crate::error::{Error, Result};
+
+/// As long as it takes to send a prompt again, and no longer: a pass that lies around would let a later one through.
+const PASS_LASTS: Duration = Duration::from_secs(60);
+
+/// The file of one conversation, `<state>/hooks/<agent>-<conversation id>.json`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HookFile {
+    path: PathBuf,
+    state_dir: PathBuf,
+}
+
+/// Its content. What this version does not know is kept for the one that wrote it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct HookState {
+    #[serde(default)]
+    pub(crate) passes: Vec<Pass>,
+    #[serde(flatten)]
+    pub(crate) other: serde_json::Map<String, serde_json::Value>,
+}
+
+/// Lets one prompt through the topic check, once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Pass {
+    /// Of the prompt.
+    pub(crate) hash: String,
+    /// Milliseconds since 1970.
+    pub(crate) until: u64,
+}
+
+impl HookFile {
+    /// `None` without an id: what belongs to no conversation must not be shared by all of them.
+    pub(crate) fn new(state_dir: &Path, agent: &str, conversation: &str) -> Option<Self> {
+        if conversation.is_empty() {
+            return None;
+        }
+        let name = format!("{}.json", file_name(&format!("{agent}-{conversation}")));
+        Some(Self {
+            path: state_dir.join("hooks").join(name),
+            state_dir: state_dir.to_owned(),
+        })
+    }
+
+    /// What is remembered; nothing if the file is missing or broken.
+    pub(crate) fn read(&self) -> HookState {
+        fs::read(&self.path)
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default()
+    }
+
+    /// Changes what is remembered, alone among all hooks and the server.
+    pub(crate) fn update<T>(&self, change: impl FnOnce(&mut HookState) -> T) -> Result<T> {
+        self.change(change)
+            .map_err(|error| Error::from(error).at(&self.path, None))
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut HookState) -> T) -> io::Result<T> {
+        if let Some(dir) = self.path.parent() {
+            make_private_dir(dir)?;
+        }
+        let _lock = Lock::on(&self.path, &self.state_dir)?;
+        let before = self.read();
+        let mut state = before.clone();
+        let outcome = change(&mut state);
+        if state != before {
+            replace_state(&self.path, &serde_json::to_vec(&state)?)?;
+        }
+        Ok(outcome)
+    }
+
+    /// Lets exactly this prompt through once, within a minute.
+    pub(crate) fn add_pass(&self, prompt: &str, now: SystemTime) -> Result<()> {
+        self.update(|state| {
+            state.passes.retain(|pass| pass.until >= millis(now));
+            state.passes.push(Pass {
+                hash: hash(prompt),
+                until: millis(now + PASS_LASTS),
+            });
+        })
+    }
+
+    /// Whether this prompt has a pass, which is used up by asking.
+    pub(crate) fn take_pass(&self, prompt: &str, now: SystemTime) -> Result<bool> {
+        let hash = hash(prompt);
+        let find = |state: &HookState| {
+            state
+                .passes
+                .iter()
+                .position(|pass| pass.hash == hash && pass.until >= millis(now))
+        };
+        // Nearly no prompt has one: no lock for those.
+        if find(&self.read()).is_none() {
+            return Ok(false);
+        }
+        self.update(|state| match find(state) {
+            Some(index) => {
+                state.passes.remove(index);
+                true
+            }
+            None => false,
+        })
+    }
+
+    /// Forgets the conversation.
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Blanks around a prompt may change on its way through the client's box.
+fn hash(prompt: &str) -> String {
+    let text = prompt.trim().replace("\r\n", "\n");
+    format!("{:x}", Sha256::digest(text.as_bytes()))
+}
+
+fn millis(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// An id as a file name. Where that changes it, a hash keeps different ids apart.
+fn file_name(id: &str) -> String {
+    const LONGEST: usize = 100;
+    let name: String = id
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || "._-".contains(c) {
+                c
+            } else {
+                '-'
+            }
+        })
+        .take(LONGEST)
+        .collect();
+    if name == id && !name.starts_with('.') {
+        return name;
+    }
+    let hash = format!("{:x}", Sha256::digest(id.as_bytes()));
+    format!("{}-{}", name.trim_start_matches('.'), &hash[..12])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    fn file(dir: &Path) -> HookFile {
+        HookFile::new(dir, "claude", "0b1c-2d").unwrap()
+    }
+
+    #[test]
+    fn a_pass_lets_its_prompt_through_once_and_for_a_minute() {
+        let dir = tempfile::tempdir().unwrap();
+        let now = UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+        let file = file(dir.path());
+        assert!(!file.take_pass("a", now).unwrap());
+        assert!(!dir.path().join("hooks").exists());
+        file.add_pass("a\r\nb", now).unwrap();
+        assert!(!file.take_pass("a", now).unwrap());
+        assert!(file.take_pass(" a\nb\n", now).unwrap());
+        assert!(!file.take_pass("a\r\nb", now).unwrap());
+
+        for (after, passes) in [(60, true), (61, false)] {
+            file.add_pass("c", now).unwrap();
+            let later = now + Duration::from_secs(after);
+            assert_eq!(file.take_pass("c", later).unwrap(), passes, "{after}");
+        }
+        file.add_pass("d", now + Duration::from_secs(100)).unwrap();
+        assert_eq!(file.read().passes.len(), 1);
+        file.remove().unwrap();
+        file.remove().unwrap();
+        assert_eq!(file.read(), HookState::default());
+    }
+
+    #[test]
+    fn of_many_who_ask_at_once_one_gets_the_pass() {
+        let dir = tempfile::tempdir().unwrap();
+        let now = UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+        file(dir.path()).add_pass("a", now).unwrap();
+        let got = thread::scope(|scope| {
+            let askers: Vec<_> = (0..16)
+                .map(|_| scope.spawn(|| file(dir.path()).take_pass("a", now).unwrap()))
+                .collect();
+            let answers = askers.into_iter().map(|asker| asker.join().unwrap());
+            answers.filter(|got| *got).count()
+        });
+        assert_eq!(got, 1);
+    }
+
+    #[test]
+    fn what_others_remember_there_is_kept_and_a_broken_file_is_forgotten() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = file(dir.path());
+        file.update(|_| ()).unwrap();
+        fs::write(&file.path, r#"{"steps":[250000],"new":{"a":1}}"#).unwrap();
+        file.add_pass("a", UNIX_EPOCH).unwrap();
+        let state = file.read();
+        assert_eq!(state.other["steps"][0], 250_000);
+        assert_eq!(state.other["new"]["a"], 1);
+        fs::write(&file.path, "{").unwrap();
+        file.add_pass("a", UNIX_EPOCH).unwrap();
+        assert_eq!(file.read().passes.len(), 1);
+    }
+
+    #[test]
+    fn ids_become_harmless_file_names() {
+        for (id, name) in [
+            ("claude-0b1c", "claude-0b1c"),
+            ("claude-../x", "claude-..-x-"),
+            ("..", "-"),
+            ("a/b", "a-b-"),
+            ("a b", "a-b-"),
+        ] {
+            let made = file_name(id);
+            assert!(made.starts_with(name) && !made.contains('/'), "{made}");
+            assert!(made == name || made.len() == name.len() + 12, "{made}");
+        }
+        assert_ne!(file_name("a/b"), file_name("a b"));
+        assert!(file_name(&"x".repeat(5000)).len() < 120);
+        assert_eq!(HookFile::new(Path::new("s"), "claude", ""), None);
+    }
+}
