@@ -8,6 +8,7 @@ mod deck;
 mod error;
 mod files;
 mod keeper;
+mod practice;
 mod protocol;
 mod server;
 mod terminal;
