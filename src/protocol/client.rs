@@ -305,6 +305,8 @@ pub(crate) struct Plan {
     /// What the deck adds to the environment.
     pub(crate) env: BTreeMap<String, String>,
     pub(crate) dir: PathBuf,
+    /// All profiles that hold in `dir`, in their order.
+    pub(crate) profiles: Vec<String>,
     /// Sentences for the person: nothing matched, a flag was dropped, the agent is not installed.
     pub(crate) warnings: Vec<String>,
     /// Why it cannot be started, and how to mend that; none if it can.

@@ -1,0 +1,205 @@
+//! A question of the deck to the person, over the tab that it concerns: a blocked prompt, a step of the brake.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::super::look::{self, style};
+use super::super::text;
+use super::super::view::meter;
+use super::{LABEL, Scene, frame, labelled, single, wrapped, write};
+use crate::config::keys::{Chord, Key as Code};
+use crate::config::themes::Theme;
+use crate::protocol::client::{Ask, AskKind, Choice, Session, Step};
+
+/// What the key answers, if it answers anything.
+pub(in super::super) fn choice(ask: &Ask, key: Chord) -> Option<Choice> {
+    if key.mods().ctrl || key.mods().alt {
+        return None;
+    }
+    match (&ask.kind, key.key()) {
+        (AskKind::Blocked { .. }, Code::Char('o')) => Some(Choice::Open),
+        (AskKind::Blocked { .. }, Code::Char('p')) => Some(Choice::Park),
+        (AskKind::Blocked { .. }, Code::Char('s')) => Some(Choice::Send),
+        (AskKind::Blocked { .. }, Code::Esc) | (AskKind::Step { .. }, Code::Esc | Code::Enter) => {
+            Some(Choice::Cancel)
+        }
+        _ => None,
+    }
+}
+
+/// Draws the question. Until it is `armed` the keys go to the program, and it says so.
+pub(in super::super) fn draw(
+    session: &Session,
+    ask: &Ask,
+    armed: bool,
+    area: Rect,
+    buf: &mut Buffer,
+    scene: Scene<'_>,
+) {
+    let unarmed: &[(&str, &str)] = &[("…", "you are typing; keys still go to the program")];
+    match &ask.kind {
+        AskKind::Blocked {
+            prompt,
+            current,
+            other,
+            matched,
+            command,
+        } => {
+            let title = format!("This prompt belongs to {other}, not to {current}");
+            let keys: &[(&str, &str)] = &[
+                ("o", "open"),
+                ("p", "park"),
+                ("s", "send anyway"),
+                ("esc", "cancel"),
+            ];
+            let keys = if armed { keys } else { unarmed };
+            let inner = frame(area, (80, 18), &title, keys, buf, scene.theme);
+            let blocked = Blocked {
+                prompt,
+                other,
+                matched,
+                command,
+            };
+            let lines = blocked.lines(usize::from(inner.width), usize::from(inner.height), scene);
+            write(inner, lines, buf);
+        }
+        AskKind::Step { step, .. } => {
+            let keys = if armed { &[("enter", "read")] } else { unarmed };
+            let title = format!("Context of {}: {}", session.title, step_name(*step));
+            let inner = frame(area, (70, 10), &title, keys, buf, scene.theme);
+            let lines = step_lines(session, ask, usize::from(inner.width), scene.theme);
+            write(inner, lines, buf);
+        }
+    }
+}
+
+struct Blocked<'a> {
+    prompt: &'a str,
+    other: &'a str,
+    matched: &'a [String],
+    command: &'a str,
+}
+
+impl Blocked<'_> {
+    fn lines(&self, width: usize, height: usize, scene: Scene<'_>) -> Vec<Line<'static>> {
+        let theme = scene.theme;
+        let beside = width.saturating_sub(LABEL);
+        let matched = style(theme.matched);
+        let mut below = labelled(
+            "because",
+            [single(&self.matched.join(", "), beside, style(theme.text))],
+            theme,
+        );
+        let runs = wrapped(self.command, beside, 3, style(theme.dim));
+        below.extend(labelled("opens as", runs, theme));
+        below.push(Line::default());
+        for (key, words) in [
+            ("o", format!("open it as its own {} session", self.other)),
+            ("p", "park it in the inbox".into()),
+            ("s", "send it anyway, this once".into()),
+            (
+                "esc",
+                "cancel; the words stay where the agent keeps them".into(),
+            ),
+        ] {
+            below.push(Line::from(vec![
+                Span::styled(format!(" {key:>3} "), style(theme.key)),
+                Span::raw(" "),
+                Span::styled(text::clean(&words).into_owned(), style(theme.text)),
+            ]));
+        }
+        let room = height.saturating_sub(below.len() + 1).max(1);
+        let mut lines: Vec<Line<'static>> = text::wrap(self.prompt, width, room)
+            .into_iter()
+            .map(|line| highlighted(&line, self.matched, matched))
+            .collect();
+        lines.push(Line::default());
+        lines.append(&mut below);
+        lines
+    }
+}
+
+/// The line with the words that decided set off.
+fn highlighted(line: &str, words: &[String], style: ratatui::style::Style) -> Line<'static> {
+    let lower = line.to_lowercase();
+    let mut marked = vec![false; line.len()];
+    // Lower case may be of another length; then nothing is set off rather than the wrong letters.
+    if lower.len() == line.len() {
+        for word in words.iter().map(|word| word.to_lowercase()) {
+            for (start, found) in lower.match_indices(&word) {
+                marked[start..start + found.len()].fill(true);
+            }
+        }
+    }
+    let mut line_out = Line::default();
+    let mut start = 0;
+    while start < line.len() {
+        let on = marked[start];
+        let end = (start..line.len())
+            .find(|at| marked[*at] != on && line.is_char_boundary(*at))
+            .unwrap_or(line.len());
+        let part = line[start..end].to_owned();
+        line_out.push_span(if on {
+            Span::styled(part, style)
+        } else {
+            Span::raw(part)
+        });
+        start = end;
+    }
+    line_out
+}
+
+fn step_name(step: Step) -> &'static str {
+    match step {
+        Step::Checkpoint => "checkpoint",
+        Step::Soft => "getting large",
+        Step::Hard => "large",
+        Step::Stop => "too large",
+    }
+}
+
+fn step_lines(session: &Session, ask: &Ask, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let AskKind::Step {
+        step,
+        context_tokens,
+        window,
+    } = &ask.kind
+    else {
+        return Vec::new();
+    };
+    let figure = match window {
+        Some(window) => format!(
+            "{} of {}",
+            text::tokens(*context_tokens),
+            text::tokens(*window)
+        ),
+        None => text::tokens(*context_tokens),
+    };
+    let bar = u16::try_from(width.saturating_sub(figure.len() + 9)).unwrap_or(0);
+    let mut line = meter::bar(&session.meter, bar, theme);
+    line.push_span(Span::styled(format!(" {figure} tokens"), style(theme.text)));
+    let what = match step {
+        Step::Checkpoint => {
+            "The agent was told to write down where it stands, and goes on. Nothing to do for you."
+        }
+        Step::Soft => {
+            "The agent was told to come to a close. Give it no new subject; start a fresh session for that."
+        }
+        Step::Hard => {
+            "Every further turn reads all of this again. The agent was told to write its handoff note now."
+        }
+        Step::Stop => "The agent may only write its handoff note now. Go on in a fresh session.",
+    };
+    let mut lines = vec![line, Line::default()];
+    lines.extend(wrapped(what, width, 4, style(theme.text)));
+    if let Some(profile) = &session.profile {
+        lines.push(Line::default());
+        let name = Line::styled(
+            text::clean(profile).into_owned(),
+            look::tag(theme, session.color.as_deref()),
+        );
+        lines.extend(labelled("profile", [name], theme));
+    }
+    lines
+}
