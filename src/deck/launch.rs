@@ -15,17 +15,6 @@ pub(crate) use split::{
 };
 pub(crate) use title::title;
 
-/// Takes the place of `deck::topic::hits` until that is there: delete this, and take `hits` from there in `choose`.
-mod stand_in {
-    use crate::deck::profile::Profile;
-
-    pub(crate) fn hits(text: &str, profile: &Profile) -> Vec<String> {
-        let text = format!(" {} ", text.to_lowercase());
-        let found = |keyword: &&String| text.contains(&format!(" {} ", keyword.to_lowercase()));
-        profile.keywords.iter().filter(found).cloned().collect()
-    }
-}
-
 /// The flags that an agent's command line knows, each as it is written (`--model`, `-m`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Flags {

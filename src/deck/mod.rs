@@ -1,10 +1,333 @@
 //! Decides, purely: sessions, topic, meter, inbox, launch. Events in, effects out.
 
+pub(crate) mod brake;
+mod event;
+pub(crate) mod handoff;
 mod id;
 pub(crate) mod inbox;
 pub(crate) mod launch;
 pub(crate) mod meter;
+mod naming;
 pub(crate) mod profile;
+mod session;
 pub(crate) mod topic;
 
+use std::collections::BTreeMap;
+use std::time::SystemTime;
+
+pub(crate) use event::{Call, Choice, Effect, Event, Status, What};
 pub(crate) use id::{AskId, ClientId, SessionId};
+pub(crate) use session::{Ask, Blocked, Note, Question, Seed, Session, Signal, State};
+
+/// All sessions of one user.
+#[derive(Debug, Default)]
+pub(crate) struct Deck {
+    sessions: BTreeMap<SessionId, Session>,
+    last_session: u64,
+    last_ask: u64,
+}
+
+impl Deck {
+    pub(crate) fn sessions(&self) -> impl Iterator<Item = &Session> {
+        self.sessions.values()
+    }
+
+    pub(crate) fn session(&self, id: SessionId) -> Option<&Session> {
+        self.sessions.get(&id)
+    }
+
+    /// Takes back a session that an earlier server knew.
+    pub(crate) fn restore(&mut self, session: Session) {
+        self.last_session = self.last_session.max(session.id.0);
+        self.sessions.insert(session.id, session);
+    }
+
+    /// Ids up to this one are used up.
+    pub(crate) fn begin_after(&mut self, last: u64) {
+        self.last_session = self.last_session.max(last);
+    }
+
+    /// Takes one event, changes the sessions, says what the world must do.
+    pub(crate) fn handle(&mut self, event: Event, now: SystemTime) -> Vec<Effect> {
+        match event {
+            Event::Ordered { seed } => self.order(*seed, now),
+            Event::Started { session, pid } => self.change(session, |it| {
+                it.pid = Some(pid);
+                vec![Effect::Save { session }, Effect::Announce]
+            }),
+            Event::NotStarted { session } => {
+                self.sessions.remove(&session);
+                vec![Effect::Forget { session }, Effect::Announce]
+            }
+            Event::Exited { session, code } => self.change(session, |it| {
+                it.pid = None;
+                it.asks.clear();
+                it.stand(State::Ended { code }, Signal::Process, now);
+                vec![Effect::Save { session }, Effect::Announce]
+            }),
+            Event::Hook { session, call } => self.hook(session, call, now),
+            Event::Facts {
+                session,
+                facts,
+                afresh,
+            } => self.facts(session, facts, afresh),
+            Event::Status { session, status } => {
+                self.change(session, |it| announce_if(status_says(it, status, now)))
+            }
+            Event::Answered { ask, choice, by } => self.answer(ask, choice, by),
+            Event::Renamed { session, title } => {
+                let name = naming::unique(&title, self.names_but(session));
+                self.change(session, |it| {
+                    it.seed.title = title;
+                    it.name = name;
+                    vec![Effect::Save { session }, Effect::Announce]
+                })
+            }
+            Event::Dismissed { session } => self.dismiss(session),
+            Event::NoteWritten { repo, thread, note } => self.note(&repo, &thread, note),
+        }
+    }
+
+    fn order(&mut self, seed: Seed, now: SystemTime) -> Vec<Effect> {
+        let id = SessionId(self.last_session + 1);
+        self.last_session = id.0;
+        let name = naming::unique(&seed.title, self.names_but(id));
+        self.sessions.insert(id, Session::new(id, name, seed, now));
+        vec![Effect::Start { session: id }]
+    }
+
+    fn names_but(&self, id: SessionId) -> impl Fn(&str) -> bool {
+        move |name| {
+            self.sessions
+                .values()
+                .any(|it| it.id != id && it.name == name)
+        }
+    }
+
+    fn change(
+        &mut self,
+        id: SessionId,
+        with: impl FnOnce(&mut Session) -> Vec<Effect>,
+    ) -> Vec<Effect> {
+        self.sessions.get_mut(&id).map(with).unwrap_or_default()
+    }
+
+    fn hook(&mut self, id: SessionId, call: Call, now: SystemTime) -> Vec<Effect> {
+        let ask = AskId(self.last_ask + 1);
+        let Some(it) = self.sessions.get_mut(&id) else {
+            return Vec::new();
+        };
+        // A subagent, or a one-shot agent that inherited our environment, says nothing about this session.
+        if it.over() || call.subagent || !bind(it, &call) {
+            return Vec::new();
+        }
+        let mut effects = Vec::new();
+        if let Some(transcript) = call
+            .transcript
+            .filter(|path| it.transcript.as_ref() != Some(path))
+        {
+            it.transcript = Some(transcript.clone());
+            effects.push(Effect::Follow {
+                session: id,
+                transcript,
+            });
+            effects.push(Effect::Save { session: id });
+        }
+        let moot = |question: &Question| matches!(question, Question::Blocked(_));
+        let changed = match call.what {
+            What::ConversationStarted { .. } | What::TurnEnded => {
+                it.stand(State::YourTurn, Signal::Hook, now)
+            }
+            What::Prompt => it.drop_asks(moot) | it.stand(State::Working, Signal::Hook, now),
+            What::Tool => it.stand(State::Working, Signal::Hook, now),
+            What::Permission => it.stand(State::NeedsYou, Signal::Hook, now),
+            What::Blocked(blocked) => {
+                it.drop_asks(moot);
+                it.asks.push(Ask {
+                    id: ask,
+                    question: Question::Blocked(blocked),
+                });
+                self.last_ask = ask.0;
+                true
+            }
+            What::Parked { line } => {
+                effects.push(Effect::Say {
+                    session: id,
+                    text: format!("parked: {line}"),
+                });
+                effects.push(Effect::ClearBox { session: id });
+                false
+            }
+            What::Other => false,
+        };
+        effects.extend(announce_if(changed || !effects.is_empty()));
+        effects
+    }
+
+    fn facts(&mut self, id: SessionId, facts: Vec<meter::Fact>, afresh: bool) -> Vec<Effect> {
+        let Some(it) = self.sessions.get_mut(&id) else {
+            return Vec::new();
+        };
+        if afresh {
+            it.meter = meter::Meter::default();
+        }
+        for fact in facts {
+            it.meter.feed(fact);
+        }
+        if let Some(context_tokens) = it.meter.figures().context_tokens
+            && let Some(step) = it.seed.brake.pull(context_tokens)
+        {
+            it.drop_asks(|question| matches!(question, Question::Step { .. }));
+            self.last_ask += 1;
+            let id = AskId(self.last_ask);
+            it.asks.push(Ask {
+                id,
+                question: Question::Step {
+                    step,
+                    context_tokens,
+                },
+            });
+        }
+        vec![Effect::Announce]
+    }
+
+    fn answer(&mut self, ask: AskId, choice: Choice, by: ClientId) -> Vec<Effect> {
+        let found = self.sessions.values_mut().find_map(|it| {
+            let at = it.asks.iter().position(|other| other.id == ask)?;
+            Some((it.id, it.seed.profile.clone(), it.asks.remove(at).question))
+        });
+        // Answered already, by another window of the same person.
+        let Some((session, profile, question)) = found else {
+            return Vec::new();
+        };
+        let mut effects = match (question, choice) {
+            (Question::Blocked(blocked), Choice::Open) => vec![
+                Effect::ClearBox { session },
+                Effect::Open {
+                    task: blocked.prompt,
+                    profile: Some(blocked.other),
+                    from: session,
+                    note: None,
+                    by,
+                },
+            ],
+            (Question::Blocked(blocked), Choice::Park) => vec![
+                Effect::ClearBox { session },
+                Effect::Park {
+                    session,
+                    text: blocked.prompt,
+                    profile: blocked.other,
+                },
+            ],
+            (Question::Blocked(blocked), Choice::Send) => {
+                vec![Effect::SendAnyway {
+                    session,
+                    prompt: blocked.prompt,
+                }]
+            }
+            (Question::Note(note), Choice::Open) => vec![Effect::Open {
+                task: format!(
+                    "Read the handoff note {} and go on from it.",
+                    note.path.display()
+                ),
+                profile,
+                from: session,
+                note: Some(note.path),
+                by,
+            }],
+            (Question::Blocked(_), Choice::Cancel)
+            | (Question::Note(_), Choice::Park | Choice::Send | Choice::Cancel)
+            | (Question::Step { .. }, _) => Vec::new(),
+        };
+        effects.push(Effect::Announce);
+        effects
+    }
+
+    fn dismiss(&mut self, session: SessionId) -> Vec<Effect> {
+        match self.sessions.get(&session) {
+            None => Vec::new(),
+            Some(it) if it.over() => {
+                self.sessions.remove(&session);
+                vec![Effect::Forget { session }, Effect::Announce]
+            }
+            Some(_) => vec![Effect::End { session }],
+        }
+    }
+
+    fn note(&mut self, repo: &std::path::Path, thread: &str, note: Note) -> Vec<Effect> {
+        let Some(it) = self.sessions.values_mut().find(|it| {
+            it.seed.repo == repo && !it.over() && (it.name == thread || it.id.to_string() == thread)
+        }) else {
+            return Vec::new();
+        };
+        it.drop_asks(|question| matches!(question, Question::Note(old) if old.path == note.path));
+        self.last_ask += 1;
+        it.asks.push(Ask {
+            id: AskId(self.last_ask),
+            question: Question::Note(note),
+        });
+        vec![Effect::Announce]
+    }
+}
+
+fn announce_if(changed: bool) -> Vec<Effect> {
+    if changed {
+        vec![Effect::Announce]
+    } else {
+        Vec::new()
+    }
+}
+
+/// Whether the call speaks of this session; binds the session to its conversation.
+fn bind(session: &mut Session, call: &Call) -> bool {
+    let Some(named) = call.conversation.as_ref().filter(|id| !id.is_empty()) else {
+        return false;
+    };
+    let moves = match &call.what {
+        // `/clear` and a resume inside the client go on under another id, in the same program.
+        What::ConversationStarted { source } => source != "startup",
+        What::Prompt
+        | What::Blocked(_)
+        | What::Parked { .. }
+        | What::Tool
+        | What::Permission
+        | What::TurnEnded
+        | What::Other => false,
+    };
+    match &session.conversation {
+        Some(bound) if bound == named => true,
+        Some(_) if !moves => false,
+        Some(_) | None => {
+            session.conversation = Some(named.clone());
+            session.meter = meter::Meter::default();
+            true
+        }
+    }
+}
+
+/// What an escape sequence says about the state; true if that changed it.
+fn status_says(session: &mut Session, status: Status, now: SystemTime) -> bool {
+    if session.over() {
+        return false;
+    }
+    let state = match status {
+        Status::Idle | Status::Done | Status::Failed => State::YourTurn,
+        Status::Working => State::Working,
+        Status::Blocked => State::NeedsYou,
+        Status::Cleared => State::Unknown,
+        // The bar goes on while a permission dialog is open, and it clears on Esc, which no hook tells.
+        Status::Progress { busy: false } if session.state == State::Working => State::YourTurn,
+        Status::Progress { busy: true } if session.state != State::NeedsYou => State::Working,
+        Status::Progress { .. } => return false,
+    };
+    let signal = match status {
+        Status::Progress { .. } => Signal::Progress,
+        Status::Idle
+        | Status::Working
+        | Status::Blocked
+        | Status::Done
+        | Status::Failed
+        | Status::Cleared => Signal::ProgramStatus,
+    };
+    session.stand(state, signal, now)
+}

@@ -3,8 +3,8 @@
 use fuzzy_matcher::FuzzyMatcher;
 use fuzzy_matcher::skim::SkimMatcherV2;
 
-use super::stand_in::hits;
 use crate::deck::profile::{Profile, Profiles};
+use crate::deck::topic::hits;
 
 /// Which profile words belong to, and what decided.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

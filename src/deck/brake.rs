@@ -1,0 +1,72 @@
+//! The brake: steps of context size, each of which fires once and re-arms when the context falls below it.
+
+/// How urgent a step is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Step {
+    Checkpoint,
+    Soft,
+    Hard,
+    Stop,
+}
+
+/// The steps of one session, lowest first, and which of them have fired.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Brake {
+    steps: Vec<(Step, u64)>,
+    fired: usize,
+}
+
+impl Brake {
+    /// Steps in tokens, lowest first.
+    pub(crate) fn new(steps: Vec<(Step, u64)>) -> Self {
+        Self { steps, fired: 0 }
+    }
+
+    /// The lines of the steps in tokens, lowest first.
+    pub(crate) fn lines(&self) -> Vec<u64> {
+        self.steps.iter().map(|(_, tokens)| *tokens).collect()
+    }
+
+    /// The step to act on now. A jump over several fires the highest only; falling below a line re-arms it.
+    pub(crate) fn pull(&mut self, context_tokens: u64) -> Option<Step> {
+        let reached = self
+            .steps
+            .iter()
+            .take_while(|(_, line)| context_tokens >= *line)
+            .count();
+        let fires = (reached > self.fired).then(|| self.steps[reached - 1].0);
+        self.fired = reached;
+        fires
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_step_fires_once_a_jump_fires_the_highest_and_a_fall_re_arms() {
+        let mut brake = Brake::new(vec![
+            (Step::Checkpoint, 250),
+            (Step::Soft, 400),
+            (Step::Hard, 550),
+            (Step::Stop, 650),
+        ]);
+        for (context, fires) in [
+            (100, None),
+            (250, Some(Step::Checkpoint)),
+            (260, None),
+            (600, Some(Step::Hard)),
+            (640, None),
+            (20, None),
+            (260, Some(Step::Checkpoint)),
+            (410, Some(Step::Soft)),
+            (399, None),
+            (401, Some(Step::Soft)),
+            (9_000, Some(Step::Stop)),
+        ] {
+            assert_eq!(brake.pull(context), fires, "at {context}");
+        }
+        assert_eq!(Brake::default().pull(u64::MAX), None);
+    }
+}
