@@ -1,0 +1,191 @@
+//! The programs of all sessions, and the keeper that is their parent.
+
+use std::collections::{BTreeMap, HashMap};
+use std::thread;
+
+use super::{Input, Keeper, Program, Refused};
+use crate::agents::Step;
+use crate::deck::SessionId;
+use crate::error::{Error, Exit, Result};
+use crate::terminal::Size;
+
+/// What runs, by session. Without a keeper all goes on but starting, ending and learning of exits.
+pub(crate) struct Programs {
+    keeper: Option<Keeper>,
+    running: HashMap<SessionId, Program>,
+}
+
+impl Programs {
+    pub(crate) fn new(keeper: Keeper) -> Self {
+        Self {
+            keeper: Some(keeper),
+            running: HashMap::new(),
+        }
+    }
+
+    pub(crate) fn keeper_pid(&self) -> Option<u32> {
+        self.keeper.as_ref().map(Keeper::pid)
+    }
+
+    /// The keeper, or how to get on without one.
+    pub(crate) fn keeper(&mut self) -> Result<&mut Keeper> {
+        self.keeper.as_mut().ok_or_else(|| {
+            Error::new(
+                Exit::Fault,
+                "the keeper is gone, so no program can be started or ended",
+            )
+            .mend("`sessdeck server restart` starts a new one; agents that run are not touched")
+        })
+    }
+
+    pub(crate) fn keeper_gone(&mut self) {
+        self.keeper = None;
+    }
+
+    pub(crate) fn insert(&mut self, id: SessionId, program: Program) {
+        self.running.insert(id, program);
+    }
+
+    pub(crate) fn runs(&self, id: SessionId) -> bool {
+        self.running.contains_key(&id)
+    }
+
+    pub(crate) fn write(&self, id: SessionId, bytes: Vec<u8>) -> std::result::Result<(), Refused> {
+        self.running
+            .get(&id)
+            .map_or(Err(Refused::Ended), |program| program.write(bytes))
+    }
+
+    pub(crate) fn resize(&self, id: SessionId, size: Size) -> std::io::Result<()> {
+        self.running
+            .get(&id)
+            .map_or(Ok(()), |program| program.resize(size))
+    }
+
+    /// Types these steps one after the other. The pauses are waited for on a thread of their own.
+    pub(crate) fn type_in(&self, id: SessionId, steps: Vec<Step>) {
+        let Some(input) = self.running.get(&id).map(Program::input) else {
+            return;
+        };
+        thread::spawn(move || {
+            for step in steps {
+                if !take(&input, step) {
+                    return;
+                }
+            }
+        });
+    }
+
+    pub(crate) fn end(&mut self, id: SessionId) -> Result<()> {
+        self.keeper()?.end(id)
+    }
+
+    /// Ends the threads that write to a program and read from it.
+    pub(crate) fn close(&mut self, id: SessionId) {
+        self.running.remove(&id);
+    }
+
+    /// Lets the keeper go of a program that is over.
+    pub(crate) fn forget(&mut self, id: SessionId) {
+        if let Some(keeper) = &mut self.keeper {
+            // A keeper that went at this moment has forgotten it too.
+            drop(keeper.forget(id));
+        }
+    }
+
+    /// Ends every program and the keeper itself.
+    pub(crate) fn end_all(&mut self) {
+        if let Some(mut keeper) = self.keeper.take() {
+            drop(keeper.stop(true));
+        }
+    }
+}
+
+/// Takes one step; false if the program is gone.
+fn take(input: &Input, step: Step) -> bool {
+    match step {
+        Step::Bytes(bytes) => input.write(bytes) != Err(Refused::Ended),
+        Step::Pause(time) => {
+            thread::sleep(time);
+            true
+        }
+    }
+}
+
+/// The whole environment of a program: what the asking client has, without what an outer agent set for itself, with
+/// what the deck adds. A program that says nothing of its terminal gets ours.
+pub(crate) fn environment(
+    client: BTreeMap<String, String>,
+    added: &BTreeMap<String, String>,
+    dropped: impl Fn(&str) -> bool,
+) -> BTreeMap<String, String> {
+    let mut env: BTreeMap<_, _> = client
+        .into_iter()
+        .filter(|(name, _)| !dropped(name))
+        .collect();
+    for outer in [
+        "SESSDECK_SESSION",
+        "SESSDECK_SOCKET",
+        "SESSDECK_PROFILE",
+        "SESSDECK_TASK",
+        "COLUMNS",
+        "LINES",
+        "TMUX",
+        "TMUX_PANE",
+        "ZELLIJ",
+        "ZELLIJ_SESSION_NAME",
+        "ZELLIJ_PANE_ID",
+        "STY",
+    ] {
+        env.remove(outer);
+    }
+    for (name, value) in [
+        ("TERM", "xterm-256color"),
+        ("COLORTERM", "truecolor"),
+        ("TERM_PROGRAM", "sessdeck"),
+        ("TERM_PROGRAM_VERSION", env!("CARGO_PKG_VERSION")),
+    ] {
+        env.insert(name.to_owned(), value.to_owned());
+    }
+    env.extend(added.clone());
+    env
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn a_program_gets_the_clients_environment_less_the_outer_agents_plus_ours() {
+        let client = map(&[
+            ("PATH", "/bin"),
+            ("TERM", "tmux"),
+            ("TMUX", "x"),
+            ("CLAUDECODE", "1"),
+            ("CLAUDE_CONFIG_DIR", "/c"),
+            ("SESSDECK_SESSION", "1"),
+        ]);
+        let env = environment(
+            client,
+            &map(&[("SESSDECK_SESSION", "7")]),
+            crate::agents::dropped,
+        );
+        for (name, value) in [
+            ("PATH", Some("/bin")),
+            ("TERM", Some("xterm-256color")),
+            ("TMUX", None),
+            ("CLAUDECODE", None),
+            ("CLAUDE_CONFIG_DIR", Some("/c")),
+            ("SESSDECK_SESSION", Some("7")),
+        ] {
+            assert_eq!(env.get(name).map(String::as_str), value, "{name}");
+        }
+    }
+}
