@@ -21,13 +21,27 @@ pub(crate) enum Exit {
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        ExitCode::from(match exit {
+        ExitCode::from(exit.code())
+    }
+}
+
+impl Exit {
+    pub(crate) fn code(self) -> u8 {
+        match self {
             Exit::Fault => 1,
             Exit::Usage => 2,
             Exit::Settings => 3,
             Exit::NoServer => 4,
             Exit::NoSession => 5,
-        })
+        }
+    }
+
+    /// The exit a code stands for; an unknown one is a fault.
+    pub(crate) fn from_code(code: u8) -> Self {
+        [Exit::Usage, Exit::Settings, Exit::NoServer, Exit::NoSession]
+            .into_iter()
+            .find(|exit| exit.code() == code)
+            .unwrap_or(Exit::Fault)
     }
 }
 
@@ -45,6 +59,8 @@ pub(crate) struct Error {
     what: String,
     place: Option<Place>,
     mend: Option<String>,
+    /// Whoever read our output has gone.
+    closed: bool,
 }
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
@@ -57,6 +73,7 @@ impl Error {
             what: what.into(),
             place: None,
             mend: None,
+            closed: false,
         }
     }
 
@@ -75,6 +92,16 @@ impl Error {
     pub(crate) fn mend(mut self, mend: impl Into<String>) -> Self {
         self.mend = Some(mend.into());
         self
+    }
+
+    /// An error that another process has put into words already.
+    pub(crate) fn from_text(exit: Exit, text: &str) -> Self {
+        Self::new(exit, text.strip_prefix("error: ").unwrap_or(text))
+    }
+
+    /// Whether this only says that nobody reads our output any more, which is no error to tell.
+    pub(crate) fn is_closed_output(&self) -> bool {
+        self.closed
     }
 
     pub(crate) fn exit(&self) -> Exit {
@@ -125,7 +152,11 @@ impl std::error::Error for Error {}
 /// An input or output error of our own files and sockets; the caller adds where with [`Error::at`].
 impl From<std::io::Error> for Error {
     fn from(error: std::io::Error) -> Self {
-        Error::new(Exit::Fault, error.to_string())
+        let closed = error.kind() == std::io::ErrorKind::BrokenPipe;
+        Self {
+            closed,
+            ..Error::new(Exit::Fault, error.to_string())
+        }
     }
 }
 

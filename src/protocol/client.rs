@@ -132,6 +132,10 @@ pub(crate) enum Notice {
     Bell {
         session: u64,
     },
+    /// What this client asked for by an answer has become this session: look at it.
+    Show {
+        session: u64,
+    },
     /// The server ends; a new one may follow.
     Leaving,
 }
@@ -187,6 +191,9 @@ pub(crate) struct Session {
     pub(crate) exit_code: Option<i32>,
     /// False where the session's hooks cannot act: plain sessions, hooks switched off.
     pub(crate) guarded: bool,
+    /// The handoff note this session goes on from.
+    #[serde(default)]
+    pub(crate) handoff_from: Option<PathBuf>,
     /// What waits for the person on this tab, oldest first.
     pub(crate) asks: Vec<Ask>,
 }
@@ -241,6 +248,8 @@ pub(crate) enum AskKind {
         context_tokens: u64,
         window: Option<u64>,
     },
+    /// The session wrote a handoff note; `missing` is what its check found.
+    Note { path: PathBuf, missing: Vec<String> },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -254,12 +263,12 @@ pub(crate) enum Step {
 /// What a person answers to an [`Ask`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Choice {
-    /// Open the blocked prompt as its own session.
+    /// Open the blocked prompt as its own session, or a fresh one from the note.
     Open,
     Park,
     /// Let exactly this prompt pass, once.
     Send,
-    /// Leave the text where the client leaves it. Also: an escalation was read.
+    /// Leave the text where the client leaves it. Also: an escalation or a note was read.
     Cancel,
 }
 
@@ -281,6 +290,8 @@ pub(crate) struct Order {
     pub(crate) exec: bool,
     /// The inbox line (its hash) that this session works off.
     pub(crate) inbox: Option<String>,
+    /// The handoff note that this session goes on from.
+    pub(crate) note: Option<PathBuf>,
     /// The environment of the client that asks. Never stored, never logged.
     pub(crate) env: BTreeMap<String, String>,
     /// The program's first size; none takes the server's default.
