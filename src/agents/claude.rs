@@ -102,6 +102,7 @@ static FLAGS: Flags = Flags {
         "--mcp-config",
         "--tools",
     ],
+    aliases: &[],
 };
 
 /// Flags that say which conversation it is; beside them the client takes no id of our choice.

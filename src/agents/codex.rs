@@ -55,6 +55,7 @@ static FLAGS: Flags = Flags {
         "--worktree",
     ],
     variadic: &["--image", "-i"],
+    aliases: &[("-m", "--model")],
 };
 
 /// What the client adds to the environment of what it starts.

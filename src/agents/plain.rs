@@ -14,6 +14,7 @@ static FLAGS: Flags = Flags {
     value: &[],
     bare: &[],
     variadic: &[],
+    aliases: &[],
 };
 
 impl Dialect for Plain {

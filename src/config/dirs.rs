@@ -65,6 +65,18 @@ impl Dirs {
     }
 }
 
+impl Dirs {
+    /// Where clients speak to the server.
+    pub(crate) fn control_socket(&self) -> PathBuf {
+        self.runtime.join("deck.sock")
+    }
+
+    /// Where the server speaks to the keeper.
+    pub(crate) fn keeper_socket(&self) -> PathBuf {
+        self.runtime.join("keeper.sock")
+    }
+}
+
 /// Makes sure that a folder exists, belongs to `user` and is closed to all others. One that is not so is refused:
 /// whoever else can write there could put a socket of theirs in the place of ours.
 pub(crate) fn private(folder: &Path, user: u32) -> Result<()> {

@@ -34,6 +34,8 @@ pub(crate) struct Inside {
     pub(crate) session: Option<u64>,
     /// `SESSDECK_PROFILE`: the intent the session was started with.
     pub(crate) profile: Option<String>,
+    /// `SESSDECK_TASK`: the hash of the task that the session was started with.
+    pub(crate) task: Option<String>,
     /// `SESSDECK_SOCKET`: where hooks tell the server what happened.
     pub(crate) socket: Option<PathBuf>,
 }
@@ -62,6 +64,7 @@ pub(crate) fn inside() -> Inside {
     Inside {
         session: text("SESSDECK_SESSION").and_then(|id| id.parse().ok()),
         profile: text("SESSDECK_PROFILE").filter(|profile| !profile.is_empty()),
+        task: text("SESSDECK_TASK"),
         socket: var("SESSDECK_SOCKET").map(PathBuf::from),
     }
 }
@@ -75,9 +78,10 @@ pub(crate) fn dirs() -> Result<Dirs> {
     Dirs::by(var, user())
 }
 
-/// Makes sure that a folder of ours is there and closed to others.
-pub(crate) fn private(folder: &Path) -> Result<()> {
-    dirs::private(folder, user())
+/// Makes sure that the folders of sockets and state are there and closed to others.
+pub(crate) fn make(dirs: &Dirs) -> Result<()> {
+    dirs::private(&dirs.runtime, user())?;
+    dirs::private(&dirs.state, user())
 }
 
 /// The person's settings, without any repo's.

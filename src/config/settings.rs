@@ -21,6 +21,8 @@ pub(crate) struct Settings {
     pub(crate) handoffs: String,
     /// Rows of history that a session's grid keeps.
     pub(crate) scrollback: usize,
+    /// Whether what runs inside an agent session may steer the deck.
+    pub(crate) allow_control: bool,
     pub(crate) keys: Keys,
     pub(crate) journal: Journal,
     pub(crate) pacing: Pacing,
@@ -128,6 +130,7 @@ impl Default for Settings {
             inbox: "hot-todo.md".into(),
             handoffs: "docs/handoffs".into(),
             scrollback: 5_000,
+            allow_control: false,
             keys: Keys::default(),
             journal: Journal::default(),
             pacing: Pacing::default(),

@@ -124,7 +124,7 @@ impl HookFile {
 }
 
 /// Blanks around a prompt may change on its way through the client's box.
-fn hash(prompt: &str) -> String {
+pub(crate) fn hash(prompt: &str) -> String {
     let text = prompt.trim().replace("\r\n", "\n");
     format!("{:x}", Sha256::digest(text.as_bytes()))
 }

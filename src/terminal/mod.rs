@@ -26,5 +26,15 @@ pub(crate) use keys::{Action, Key, KeyEvent, Mods, key_bytes};
 pub(crate) use mouse::{
     Button, MouseAction, MouseEvent, Wheel, focus_bytes, mouse_bytes, paste_bytes,
 };
-pub(crate) use rio::Rio;
+use rio::Rio;
 pub(crate) use status::{Status, StatusState};
+
+/// The text on one line, without control characters: what comes from outside, made fit for a screen.
+pub(crate) fn plain(text: &str) -> String {
+    engine::plain(text, usize::MAX)
+}
+
+/// The engine that sessions run on, with so many rows of history.
+pub(crate) fn engine(size: Size, scrollback: usize) -> Box<dyn Engine> {
+    Box::new(Rio::new(size, scrollback))
+}

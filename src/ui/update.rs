@@ -234,7 +234,7 @@ impl Screen {
         now: Instant,
         commands: &mut Vec<Command>,
     ) -> Option<Damage> {
-        let bytes = terminal::encode(event, &self.modes());
+        let bytes = terminal::key_bytes(event, &self.modes());
         self.input(bytes, true, now, commands)
     }
 
@@ -249,7 +249,7 @@ impl Screen {
         if asked == Some(Stage::Armed) && self.question().is_some() {
             return None;
         }
-        let bytes = terminal::paste(text, &self.modes());
+        let bytes = terminal::paste_bytes(text, &self.modes());
         self.input(bytes, true, now, commands)
     }
 
@@ -285,7 +285,7 @@ impl Screen {
             row: event.row - areas.pane.y,
             ..event
         };
-        let bytes = terminal::mouse(inside, &self.modes()).unwrap_or_default();
+        let bytes = terminal::mouse_bytes(inside, &self.modes()).unwrap_or_default();
         let typed = matches!(event.action, MouseAction::Press(_));
         let said = self.input(bytes, typed, now, commands);
         damage.or(said)
@@ -337,9 +337,10 @@ impl Screen {
     }
 
     fn focused(&mut self, focused: bool, commands: &mut Vec<Command>) {
-        if let (Some(session), Some(report)) =
-            (self.tabs.front, terminal::focus(focused, &self.modes()))
-            && self.wire.up
+        if let (Some(session), Some(report)) = (
+            self.tabs.front,
+            terminal::focus_bytes(focused, &self.modes()),
+        ) && self.wire.up
         {
             let request = Request::Input {
                 session,

@@ -1,5 +1,7 @@
 //! A question of the deck to the person, over the tab that it concerns: a blocked prompt, a step of the brake.
 
+use std::path::Path;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -18,12 +20,11 @@ pub(in super::super) fn choice(ask: &Ask, key: Chord) -> Option<Choice> {
         return None;
     }
     match (&ask.kind, key.key()) {
-        (AskKind::Blocked { .. }, Code::Char('o')) => Some(Choice::Open),
+        (AskKind::Blocked { .. } | AskKind::Note { .. }, Code::Char('o')) => Some(Choice::Open),
         (AskKind::Blocked { .. }, Code::Char('p')) => Some(Choice::Park),
         (AskKind::Blocked { .. }, Code::Char('s')) => Some(Choice::Send),
-        (AskKind::Blocked { .. }, Code::Esc) | (AskKind::Step { .. }, Code::Esc | Code::Enter) => {
-            Some(Choice::Cancel)
-        }
+        (AskKind::Blocked { .. } | AskKind::Note { .. }, Code::Esc)
+        | (AskKind::Step { .. }, Code::Esc | Code::Enter) => Some(Choice::Cancel),
         _ => None,
     }
 }
@@ -71,7 +72,28 @@ pub(in super::super) fn draw(
             let lines = step_lines(session, ask, usize::from(inner.width), scene.theme);
             write(inner, lines, buf);
         }
+        AskKind::Note { path, missing } => {
+            let keys: &[(&str, &str)] = &[("o", "open a fresh session from it"), ("esc", "later")];
+            let keys = if armed { keys } else { unarmed };
+            let title = format!("{} wrote its handoff note", session.title);
+            let inner = frame(area, (70, 12), &title, keys, buf, scene.theme);
+            let lines = note_lines(path, missing, usize::from(inner.width), scene.theme);
+            write(inner, lines, buf);
+        }
     }
+}
+
+fn note_lines(path: &Path, missing: &[String], width: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let mut lines = wrapped(&path.display().to_string(), width, 2, style(theme.accent));
+    lines.push(Line::default());
+    if missing.is_empty() {
+        let words = "Every heading is there and filled. A fresh session can go on from it.";
+        lines.extend(wrapped(words, width, 3, style(theme.text)));
+    } else {
+        let words = format!("It is not complete yet: {}.", missing.join("; "));
+        lines.extend(wrapped(&words, width, 6, style(theme.warn)));
+    }
+    lines
 }
 
 struct Blocked<'a> {
@@ -181,15 +203,17 @@ fn step_lines(session: &Session, ask: &Ask, width: usize, theme: &Theme) -> Vec<
     line.push_span(Span::styled(format!(" {figure} tokens"), style(theme.text)));
     let what = match step {
         Step::Checkpoint => {
-            "The agent was told to write down where it stands, and goes on. Nothing to do for you."
+            "A good moment to have the agent write down where it stands, before it goes on."
         }
         Step::Soft => {
-            "The agent was told to come to a close. Give it no new subject; start a fresh session for that."
+            "Bring it to a close. Give it no new subject; start a fresh session for that."
         }
         Step::Hard => {
-            "Every further turn reads all of this again. The agent was told to write its handoff note now."
+            "Every further turn reads all of this again. Have the agent write its handoff note now."
         }
-        Step::Stop => "The agent may only write its handoff note now. Go on in a fresh session.",
+        Step::Stop => {
+            "There is hardly room left. Have the handoff note written and go on in a fresh session."
+        }
     };
     let mut lines = vec![line, Line::default()];
     lines.extend(wrapped(what, width, 4, style(theme.text)));

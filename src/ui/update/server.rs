@@ -63,6 +63,7 @@ impl Screen {
                 commands.push(Command::Copy(base64));
                 return None;
             }
+            Notice::Show { session } => self.look(session),
             Notice::Bell { .. } => {
                 commands.push(Command::Bell);
                 return None;
@@ -113,6 +114,7 @@ impl Screen {
                 format!("{place} {title}: a prompt belongs to {other} and waits")
             }
             AskKind::Step { .. } => format!("{place} {title}: its context is getting large"),
+            AskKind::Note { .. } => format!("{place} {title}: its handoff note is written"),
         }
     }
 
