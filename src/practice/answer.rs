@@ -126,7 +126,7 @@ pub(super) fn read(event: &str, command: &str, ended: &Ended) -> Outcome {
 fn read_json(event: &str, answer: &Value, outcome: &mut Outcome) {
     let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
     let specific = answer.get("hookSpecificOutput");
-    let mut specific_of = |name: &str| specific.and_then(|specific| specific.get(name));
+    let specific_of = |name: &str| specific.and_then(|specific| specific.get(name));
     let named = text(specific_of("hookEventName"));
     let reason = text(answer.get("reason"));
     if answer.get("decision") == Some(&Value::from("block")) && BLOCKABLE.contains(&event) {

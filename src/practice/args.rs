@@ -39,6 +39,7 @@ const BARE: &[&str] = &[
     "--verbose",
     "--bare",
     "--safe-mode",
+    "--version",
 ];
 
 /// Which conversation goes on.
@@ -71,6 +72,8 @@ pub(super) struct Args {
     /// `--bare` and `--safe-mode` run no hooks at all.
     pub(super) no_hooks: bool,
     pub(super) task: Option<String>,
+    /// Only the version is asked for.
+    pub(super) version: bool,
 }
 
 /// Takes the words after `practice-agent`. An option that nobody knows ends the program with code 1.
@@ -136,6 +139,7 @@ impl Args {
         match name {
             "--continue" => self.begin = Begin::Newest,
             "--bare" | "--safe-mode" => self.no_hooks = true,
+            "--version" => self.version = true,
             _ => {}
         }
     }
@@ -157,6 +161,7 @@ impl Args {
             "--append-system-prompt" => self.hint = Some(value),
             "--permission-mode" => {
                 let known = [
+                    "default",
                     "acceptEdits",
                     "auto",
                     "bypassPermissions",
@@ -183,6 +188,7 @@ fn long(name: &str) -> &str {
         "-r" => "--resume",
         "-c" => "--continue",
         "-n" => "--name",
+        "-v" => "--version",
         other => other,
     }
 }
@@ -261,6 +267,7 @@ mod tests {
                 args(|a| a.own_settings_only = true),
             ),
             (&["--safe-mode"], args(|a| a.no_hooks = true)),
+            (&["-v"], args(|a| a.version = true)),
             (&["--", ""], Args::default()),
         ] {
             assert_eq!(read(line).as_ref(), Ok(&expected), "{line:?}");

@@ -123,7 +123,7 @@ fn wait(mut child: std::process::Child, input: &str, limit: Duration) -> Ended {
     ended.recv_timeout(limit).unwrap_or_else(|_| {
         if let Some(group) = group {
             // It may have ended in this very moment, which is as good.
-            drop(kill_process_group(group, Signal::KILL));
+            let _ended = kill_process_group(group, Signal::KILL);
         }
         Ended {
             timed_out: true,

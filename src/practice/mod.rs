@@ -62,6 +62,10 @@ const ESCAPE: Duration = Duration::from_millis(25);
 /// Runs the stand-in in this terminal with the words after `practice-agent`.
 pub(crate) fn run(words: Vec<OsString>) -> Result<ExitCode> {
     let args = args::parse(words)?;
+    if args.version {
+        writeln!(std::io::stdout(), "{} (practice agent)", row::VERSION)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let place = Place::read()?;
     let mut client = Client::new(args, place)?;
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {

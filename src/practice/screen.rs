@@ -4,7 +4,7 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::style::{Color, Modifier, Style, Stylize};
 use ratatui::text::{Line as Styled, Span};
-use ratatui::widgets::{Block, BorderType, Borders, Clear, Paragraph};
+use ratatui::widgets::{Block, BorderType, Borders, Paragraph};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -51,7 +51,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: &View<'_>) -> usize {
     let boxed = boxed_lines(view.input, width.saturating_sub(4).max(1));
     let most = (usize::from(area.height) / 2).max(1);
     let bottom = match view.question {
-        Some(_) => 7,
+        Some((question, _)) => wrapped(question, width.saturating_sub(4)).len().min(2) + 5,
         None => boxed.lines.len().min(most) + 2,
     };
     let queued = view.queued.len().min(3);
@@ -94,7 +94,17 @@ fn greeting(width: usize) -> Vec<Styled<'static>> {
     ])];
     for line in GREETING {
         for part in wrapped(line, width.saturating_sub(2)) {
-            text.push(Styled::from(format!("  {part}")).dim());
+            let mut spans = vec![Span::from("  ")];
+            // What stands between backquotes is to be typed.
+            spans.extend(part.split('`').enumerate().map(|(index, piece)| {
+                let span = Span::from(piece.to_owned());
+                if index % 2 == 1 {
+                    span.fg(ACCENT)
+                } else {
+                    span.dim()
+                }
+            }));
+            text.push(Styled::from(spans));
         }
     }
     text
@@ -119,9 +129,9 @@ fn styled(line: &Line, width: usize) -> Vec<Styled<'static>> {
             Style::new().add_modifier(Modifier::BOLD),
             true,
         ),
-        Line::Result(text) => ("  ⎿  ", dim, text, dim, false),
-        Line::Notice(text) => ("  ⎿  ", dim, text, Style::new().fg(Color::Yellow), true),
-        Line::Error(text) => ("  ⎿  ", dim, text, Style::new().fg(Color::LightRed), true),
+        Line::Result(text) => ("  └  ", dim, text, dim, false),
+        Line::Notice(text) => ("  └  ", dim, text, Style::new().fg(Color::Yellow), true),
+        Line::Error(text) => ("  └  ", dim, text, Style::new().fg(Color::LightRed), true),
     };
     let indent = sign.width();
     let mut lines = Vec::new();
@@ -251,7 +261,6 @@ fn draw_question(frame: &mut Frame<'_>, area: Rect, question: &str, no: bool) {
         };
         text.push(Styled::styled(format!(" {sign}{label}"), style));
     }
-    frame.render_widget(Clear, area);
     frame.render_widget(block, area);
     frame.render_widget(Paragraph::new(text), inner);
 }
@@ -319,7 +328,11 @@ mod tests {
 
     fn picture(width: u16, height: u16, view: &View<'_>) -> String {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-        terminal.draw(|frame| drop(draw(frame, view))).unwrap();
+        terminal
+            .draw(|frame| {
+                draw(frame, view);
+            })
+            .unwrap();
         terminal.backend().to_string()
     }
 
@@ -347,7 +360,7 @@ mod tests {
         for part in [
             "❯ fix it",
             "● Bash(make)",
-            "  ⎿  ok",
+            "  └  ok",
             "● Done.",
             "queued: and then",
             "(1s · esc to interrupt)",

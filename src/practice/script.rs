@@ -99,7 +99,7 @@ pub(super) fn plan(prompt: &str) -> Script {
     } else if has(&[
         "fix", "read", "look", "find", "why", "show", "bug", "flaky", "review",
     ]) {
-        let output = "def login(name, wait=0.1):\n    return server.ask(name, wait)\n";
+        let output = "def login(name, wait=0.1):\n    return server.ask(name, wait)";
         (
             Some(("Read", json!({"file_path": "src/login.py"}), output)),
             false,
