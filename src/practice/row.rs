@@ -1,6 +1,7 @@
 //! The rows of a transcript, in the shape of the real client's.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use super::script::Tool;
 use super::tokens::Usage;
@@ -105,8 +106,6 @@ pub(super) struct Chain {
     pub(super) prompt: u32,
     /// The newest message's id, which an interruption names.
     pub(super) message: Option<String>,
-    /// The newest `tool_use` row's id, which a tool's result names.
-    tool_row: Option<String>,
     dropped: u64,
 }
 
@@ -123,7 +122,6 @@ impl Chain {
             rows: 0,
             prompt: 0,
             message: None,
-            tool_row: None,
             dropped: 0,
         }
     }
@@ -143,88 +141,78 @@ impl Chain {
 
     /// The JSON of a row or, for an answer of several blocks, of its rows. `now` is RFC 3339 in UTC.
     pub(super) fn extend(&mut self, row: &Row, now: &str) -> Vec<Value> {
-        if let Row::Message {
-            blocks,
-            usage,
-            stop,
-        } = row
-        {
-            return self.message(blocks, *usage, stop, now);
-        }
-        if let Row::Prompt { prompt, .. } = row {
-            self.prompt = *prompt;
-        }
-        let prompt_id = self.prompt_id(self.prompt);
+        self.own(row)
+            .into_iter()
+            .map(|own| self.envelope(own, now))
+            .collect()
+    }
+
+    /// What rows say beyond what every row says.
+    #[expect(clippy::too_many_lines, reason = "one short arm for each kind of row")]
+    fn own(&mut self, row: &Row) -> Vec<Value> {
         match row {
-            Row::Message { .. } => Vec::new(),
-            Row::Prompt { prompt, text } => vec![self.envelope(
-                json!({"promptId": prompt_id, "type": "user",
-                    "message": {"role": "user", "content": text},
-                    "permissionMode": self.permission_mode, "origin": {"kind": "human"},
-                    "promptSource": "typed", "turnOrigin": "human",
-                    "turnPosition": {"promptIndex": prompt, "turnIndex": prompt}}),
-                now,
-            )],
+            Row::Prompt { prompt, text } => {
+                self.prompt = *prompt;
+                vec![self.user(
+                    &json!(text),
+                    json!({"permissionMode": self.permission_mode, "origin": {"kind": "human"},
+                        "promptSource": "typed", "turnOrigin": "human",
+                        "turnPosition": {"promptIndex": prompt, "turnIndex": prompt}}),
+                )]
+            }
             Row::Attachment { event, kind, text } => {
-                let id = format!("hook-{}", self.id("hook", self.rows));
                 let content = match *kind {
                     "hook_additional_context" => json!([text]),
                     _ => json!(text),
                 };
-                vec![self.envelope(
+                let id = format!("hook-{}", self.id("hook", self.rows));
+                vec![
                     json!({"attachment": {"type": kind, "content": content, "hookName": event,
-                        "toolUseID": id, "hookEvent": event}, "type": "attachment"}),
-                    now,
-                )]
+                    "toolUseID": id, "hookEvent": event}, "type": "attachment"}),
+                ]
             }
+            Row::Message {
+                blocks,
+                usage,
+                stop,
+            } => self.message(blocks, *usage, stop),
             Row::ToolResult { tool, refused } => {
                 let content = refused.as_deref().unwrap_or(tool.output);
                 let result = match refused {
                     Some(text) => json!(format!("Error: {text}")),
                     None => tool.response(),
                 };
-                vec![self.envelope(
-                    json!({"promptId": prompt_id, "type": "user",
-                        "message": {"role": "user", "content": [{"tool_use_id": tool.id,
-                            "type": "tool_result", "content": content, "is_error": refused.is_some()}]},
-                        "toolUseResult": result, "sourceToolAssistantUUID": self.tool_row}),
-                    now,
+                vec![self.user(
+                    &json!([{"tool_use_id": tool.id, "type": "tool_result", "content": content,
+                        "is_error": refused.is_some()}]),
+                    json!({"toolUseResult": result, "sourceToolAssistantUUID": self.parent}),
                 )]
             }
-            Row::Blocked { content, reason } => vec![self.envelope(
-                json!({"type": "system", "subtype": "informational", "content": content,
-                    "isMeta": false, "level": "warning", "preventContinuation": true,
+            Row::Blocked { content, reason } => vec![system(
+                "informational",
+                json!({"content": content, "isMeta": false, "level": "warning",
+                    "preventContinuation": true,
                     "promptSubmitEnding": {"ending": {"kind": "blocked_by_hook", "reason": reason},
                         "promptKept": false}}),
-                now,
             )],
-            Row::Interrupted { text } => vec![self.envelope(
-                json!({"promptId": prompt_id, "type": "user",
-                    "message": {"role": "user", "content": [{"type": "text", "text": text}]},
-                    "rowSource": "harness", "interruptedMessageId": self.message}),
-                now,
+            Row::Interrupted { text } => vec![self.user(
+                &json!([{"type": "text", "text": text}]),
+                json!({"rowSource": "harness", "interruptedMessageId": self.message}),
             )],
-            Row::StopFeedback { text } => vec![self.envelope(
-                json!({"promptId": prompt_id, "type": "user",
-                    "message": {"role": "user", "content": format!("Stop hook feedback:\n{text}")},
-                    "isMeta": true, "rowSource": "hook", "hookText": true}),
-                now,
+            Row::StopFeedback { text } => vec![self.user(
+                &json!(format!("Stop hook feedback:\n{text}")),
+                json!({"isMeta": true, "rowSource": "hook", "hookText": true}),
             )],
-            Row::StopSummary { hooks } => {
-                let id = self.id("stop", self.rows);
-                vec![self.envelope(
-                    json!({"type": "system", "subtype": "stop_hook_summary", "hookCount": hooks,
-                        "hookInfos": [], "hookErrors": [], "failedHookErrorIndexes": [],
-                        "hookAdditionalContext": [], "preventedContinuation": false,
-                        "stopReason": "", "hasOutput": false, "level": "suggestion",
-                        "toolUseID": id}),
-                    now,
-                )]
-            }
-            Row::TurnDuration { milliseconds } => vec![self.envelope(
-                json!({"type": "system", "subtype": "turn_duration", "durationMs": milliseconds,
-                    "messageCount": self.rows, "isMeta": false}),
-                now,
+            Row::StopSummary { hooks } => vec![system(
+                "stop_hook_summary",
+                json!({"hookCount": hooks, "hookInfos": [], "hookErrors": [],
+                    "failedHookErrorIndexes": [], "hookAdditionalContext": [],
+                    "preventedContinuation": false, "stopReason": "", "hasOutput": false,
+                    "level": "suggestion", "toolUseID": self.id("stop", self.rows)}),
+            )],
+            Row::TurnDuration { milliseconds } => vec![system(
+                "turn_duration",
+                json!({"durationMs": milliseconds, "messageCount": self.rows, "isMeta": false}),
             )],
             Row::Compacted {
                 trigger,
@@ -233,114 +221,78 @@ impl Chain {
                 summary,
             } => {
                 self.dropped += before.saturating_sub(*after);
+                let boundary = system(
+                    "compact_boundary",
+                    json!({"content": "Conversation compacted", "level": "info",
+                        "compactMetadata": {"trigger": trigger, "preTokens": before,
+                            "postTokens": after, "cumulativeDroppedTokens": self.dropped,
+                            "durationMs": 400}}),
+                );
                 // The boundary begins a new chain and names the old one beside it.
-                let link = self.parent.take();
-                let boundary = self.envelope(
-                    json!({"logicalParentUuid": link, "type": "system",
-                        "subtype": "compact_boundary", "content": "Conversation compacted",
-                        "level": "info", "compactMetadata": {"trigger": trigger,
-                            "preTokens": before, "postTokens": after,
-                            "cumulativeDroppedTokens": self.dropped, "durationMs": 400}}),
-                    now,
+                let link = json!({"logicalParentUuid": self.parent.take()});
+                let summary = self.user(
+                    &json!(summary),
+                    json!({"isVisibleInTranscriptOnly": true, "isCompactSummary": true}),
                 );
-                let summary = self.envelope(
-                    json!({"promptId": prompt_id, "type": "user",
-                        "message": {"role": "user", "content": summary},
-                        "isVisibleInTranscriptOnly": true, "isCompactSummary": true}),
-                    now,
-                );
-                vec![boundary, summary]
+                vec![joined(link, boundary), summary]
             }
-            Row::LocalCommand { name, args, output } => {
-                let command = format!(
-                    "<command-name>{name}</command-name>\n<command-args>{args}</command-args>"
-                );
-                let output = format!("<local-command-stdout>{output}</local-command-stdout>");
-                [command, output]
-                    .into_iter()
-                    .map(|content| {
-                        self.envelope(
-                            json!({"promptId": prompt_id, "type": "user",
-                                "message": {"role": "user", "content": content},
-                                "rowSource": "local"}),
-                            now,
-                        )
-                    })
-                    .collect()
-            }
-            Row::ApiError { text } => {
-                let id = self.id("error", self.rows);
-                vec![self.envelope(
-                    json!({"type": "assistant",
-                        "message": {"id": id, "type": "message", "role": "assistant",
-                            "model": "<synthetic>", "content": [{"type": "text", "text": text}],
-                            "stop_reason": "stop_sequence", "stop_sequence": "",
-                            "usage": usage_json(Usage::default())},
-                        "requestId": "req_practice", "error": "server_error",
-                        "isApiErrorMessage": true, "apiErrorStatus": 529,
-                        "apiErrorType": "overloaded_error"}),
-                    now,
-                )]
-            }
+            Row::LocalCommand { name, args, output } => [
+                format!("<command-name>{name}</command-name>\n<command-args>{args}</command-args>"),
+                format!("<local-command-stdout>{output}</local-command-stdout>"),
+            ]
+            .iter()
+            .map(|text| self.user(&json!(text), json!({"rowSource": "local"})))
+            .collect(),
+            Row::ApiError { text } => vec![json!({"type": "assistant",
+                "message": {"id": self.id("error", self.rows), "type": "message",
+                    "role": "assistant", "model": "<synthetic>",
+                    "content": [{"type": "text", "text": text}],
+                    "stop_reason": "stop_sequence", "stop_sequence": "",
+                    "usage": usage_json(Usage::default())},
+                "requestId": "req_practice", "error": "server_error", "isApiErrorMessage": true,
+                "apiErrorStatus": 529, "apiErrorType": "overloaded_error"})],
         }
     }
 
-    fn message(&mut self, blocks: &[Content], usage: Usage, stop: &str, now: &str) -> Vec<Value> {
-        let id = format!(
-            "msg_01{}",
-            &self.id("message", self.rows).replace('-', "")[..22]
-        );
+    fn message(&mut self, blocks: &[Content], usage: Usage, stop: &str) -> Vec<Value> {
+        let id = self.id("message", self.rows).replace('-', "");
+        let id = format!("msg_01{}", &id[..22]);
         self.message = Some(id.clone());
         let request = self.id("request", self.rows);
         blocks
             .iter()
             .enumerate()
             .map(|(index, block)| {
-                let row = self.envelope(
-                    json!({"message": {"id": id, "type": "message", "role": "assistant",
-                            "model": self.model, "content": [block.json()], "stop_reason": stop,
-                            "stop_sequence": null, "usage": usage_json(usage)},
-                        "apiBlockIndex": index, "requestRef": request,
-                        "requestedModel": self.model, "type": "assistant", "effort": self.effort}),
-                    now,
-                );
-                if let Content::ToolUse(_) = block {
-                    self.tool_row.clone_from(&self.parent);
-                }
-                row
+                json!({"message": {"id": id, "type": "message", "role": "assistant",
+                        "model": self.model, "content": [block.json()], "stop_reason": stop,
+                        "stop_sequence": null, "usage": usage_json(usage)},
+                    "apiBlockIndex": index, "requestRef": request,
+                    "requestedModel": self.model, "type": "assistant", "effort": self.effort})
             })
             .collect()
+    }
+
+    /// A row of the person's side.
+    fn user(&self, content: &Value, more: Value) -> Value {
+        let user = json!({"promptId": self.prompt_id(self.prompt), "type": "user",
+            "message": {"role": "user", "content": content}});
+        joined(user, more)
     }
 
     /// Puts the fields that every row has around its own, and makes it the newest.
     fn envelope(&mut self, own: Value, now: &str) -> Value {
         let uuid = self.id("row", self.rows);
         self.rows += 1;
-        let mut row = Map::new();
-        row.insert("parentUuid".into(), json!(self.parent));
-        row.insert("isSidechain".into(), json!(false));
-        if let Value::Object(own) = own {
-            row.extend(own);
-        }
-        for (name, value) in [
-            ("uuid", uuid.as_str()),
-            ("timestamp", now),
-            ("userType", "external"),
-            ("entrypoint", "cli"),
-            ("cwd", &self.cwd),
-            ("sessionId", &self.session_id),
-            ("version", VERSION),
-            ("gitBranch", &self.git_branch),
-        ] {
-            row.insert(name.into(), json!(value));
-        }
+        let head = json!({"parentUuid": self.parent, "isSidechain": false});
+        let tail = json!({"uuid": uuid, "timestamp": now, "userType": "external",
+            "entrypoint": "cli", "cwd": self.cwd, "sessionId": self.session_id,
+            "version": VERSION, "gitBranch": self.git_branch});
         self.parent = Some(uuid);
-        Value::Object(row)
+        joined(joined(head, own), tail)
     }
 
     /// An id that follows from the conversation, so that the same conversation has the same ids.
     fn id(&self, kind: &str, number: u64) -> String {
-        use sha2::{Digest, Sha256};
         let digest = Sha256::digest(format!("{} {kind} {number}", self.session_id));
         let mut bytes = [0; 16];
         bytes.copy_from_slice(&digest[..16]);
@@ -348,6 +300,18 @@ impl Chain {
             .into_uuid()
             .to_string()
     }
+}
+
+fn system(subtype: &str, more: Value) -> Value {
+    joined(json!({"type": "system", "subtype": subtype}), more)
+}
+
+/// The fields of one object, then those of the other.
+fn joined(mut first: Value, second: Value) -> Value {
+    if let (Value::Object(first), Value::Object(second)) = (&mut first, second) {
+        first.extend(second);
+    }
+    first
 }
 
 fn usage_json(usage: Usage) -> Value {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::row::{Chain, Row};
 use super::screen::Line;
 use super::tokens::Usage;
-use crate::error::{Error, Exit, Result};
+use crate::error::{Error, Result};
 
 /// A folder's name may be no longer; the rest becomes a hash.
 const LONGEST_SLUG: usize = 200;
@@ -177,17 +177,13 @@ impl Transcript {
             text.push_str(&row.to_string());
             text.push('\n');
         }
-        let failed = |error: std::io::Error| Error::new(Exit::Fault, error.to_string());
-        let file = match &mut self.file {
-            Some(file) => file,
-            None => {
-                let opened =
-                    open(&self.path).map_err(|error| failed(error).at(&self.path, None))?;
-                self.file.insert(opened)
-            }
+        let told = |error: std::io::Error| Error::from(error).at(&self.path, None);
+        let file = if let Some(file) = &mut self.file {
+            file
+        } else {
+            self.file.insert(open(&self.path).map_err(told)?)
         };
-        file.write_all(text.as_bytes())
-            .map_err(|error| failed(error).at(&self.path, None))
+        file.write_all(text.as_bytes()).map_err(told)
     }
 }
 

@@ -89,7 +89,15 @@ impl Typing {
                 self.choice_is_no = !self.choice_is_no;
                 None
             }
-            _ => None,
+            Code::Char(_)
+            | Code::Backspace
+            | Code::Delete
+            | Code::Left
+            | Code::Right
+            | Code::Home
+            | Code::End
+            | Code::PageUp
+            | Code::PageDown => None,
         }
     }
 
@@ -126,7 +134,7 @@ impl Typing {
                 input.go(true);
             }
             (Code::Char(letter), false) if !key.alt => {
-                input.insert(letter.encode_utf8(&mut [0; 4]))
+                input.insert(letter.encode_utf8(&mut [0; 4]));
             }
             (Code::Char(_) | Code::Tab | Code::Esc | Code::PageUp | Code::PageDown, _) => {}
         }

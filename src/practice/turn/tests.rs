@@ -1,4 +1,6 @@
+use super::said::MOST_BLOCKED_STOPS;
 use super::*;
+use crate::practice::answer::{Block, Permission};
 
 /// A conversation in which everything takes no time, told as a story.
 struct Story {
@@ -41,7 +43,12 @@ impl Story {
                 match effect {
                     Effect::Hook { call, hook, .. } => self.waiting.push((*call, hook.clone())),
                     Effect::Wake { ticket, .. } => self.tickets.push(*ticket),
-                    _ => {}
+                    Effect::Record(_)
+                    | Effect::Show(_)
+                    | Effect::Status(_)
+                    | Effect::Refill(_)
+                    | Effect::NewConversation
+                    | Effect::Leave => {}
                 }
                 gist(effect)
             })
