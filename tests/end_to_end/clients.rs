@@ -1,5 +1,6 @@
 //! Real agent clients beside a scripted provider, where no other host can be reached.
 
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -9,11 +10,15 @@ use serde_json::{Value, json};
 
 use crate::home::Home;
 use crate::patience::wait_until;
+use crate::program::Program;
 
 const RUN_IN_NAMESPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mock_llm/run_in_ns.sh");
 
 /// The key that the namespace gives to both clients.
 const DUMMY_KEY: &str = "sk-dummy";
+
+/// What the shell sets for itself; `TERM` is for each terminal to say.
+const SHELL_VARIABLES: &[&str] = &["_", "OLDPWD", "PWD", "SHLVL", "TERM"];
 
 /// The program of a real client. Panics if there is none: a test that cannot run has not passed.
 pub(crate) fn installed(client: &str) -> PathBuf {
@@ -21,7 +26,7 @@ pub(crate) fn installed(client: &str) -> PathBuf {
     std::env::var_os(&variable)
         .map(PathBuf::from)
         .filter(|path| path.exists())
-        .unwrap_or_else(|| panic!("{variable} names no program; `tests/run` installs the clients"))
+        .unwrap_or_else(|| panic!("`{variable}` must name the client; `tests/run` installs it"))
 }
 
 /// A namespace with loopback alone and the provider in it, held open until this is dropped.
@@ -74,30 +79,18 @@ impl Provider {
                 .split_terminator('\0')
                 .filter_map(|line| line.split_once('='))
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .filter(|(name, _)| !matches!(name.as_str(), "_" | "PWD" | "OLDPWD" | "SHLVL"))
+                .filter(|(name, _)| !SHELL_VARIABLES.contains(&name.as_str()))
                 .collect(),
             log,
         }
     }
 
     /// A program beside the provider, in the repository.
-    pub(crate) fn command(&self, program: &str) -> Command {
-        let mut command = Command::new("nsenter");
-        command.args([
-            "--user",
-            "--preserve-credentials",
-            "--net",
-            "--pid",
-            "--mount",
-        ]);
-        command.arg(format!("--target={}", self.inside));
-        command.arg(format!("--wd={}", self.repo.display()));
-        command.arg("--").arg(program);
-        command.env_clear();
-        for (name, value) in &self.environment {
-            command.env(name, value);
-        }
-        command
+    pub(crate) fn program(&self, name: impl Into<OsString>) -> Program {
+        let variables = self.environment.iter().map(|(name, value)| (name, value));
+        Program::new(name, &self.repo)
+            .envs(variables)
+            .within(self.inside)
     }
 
     /// The requests that were answered so far, each as the provider logged it.

@@ -1,19 +1,17 @@
 //! A home of its own for one test: a folder with a user's home, a deck and a repository in it.
 
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::mpsc;
-use std::thread;
 
-use rustix::process::{Pid, Signal};
+use rustix::process::Pid;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::clients::Provider;
-use crate::patience::PATIENCE;
 use crate::processes::Marker;
+use crate::program::{Program, Said};
 use crate::terminal::Terminal;
 
 /// The program under test.
@@ -51,7 +49,7 @@ impl Home {
         home.write("repo/README.md", "# A repository\n");
         home.link("sessdeck", SESSDECK.as_ref());
         for words in ["init -q -b main", "add -A", "commit -q -m start"] {
-            run(home.program("git").args(words.split(' '))).ok();
+            home.program("git").args(words.split(' ')).run().ok();
         }
         home
     }
@@ -109,18 +107,16 @@ impl Home {
     }
 
     /// Any program, started in the repository.
-    pub(crate) fn program(&self, name: &str) -> Command {
+    pub(crate) fn program(&self, name: impl Into<OsString>) -> Program {
         if let Some(provider) = &self.provider {
-            return provider.command(name);
+            return provider.program(name);
         }
-        let mut command = Command::new(name);
-        command.current_dir(self.repo()).env_clear();
-        command.envs(self.variables());
-        command.env("HOME", self.path("home"));
-        for (variable, value) in [("LANG", "C.UTF-8"), ("USER", "dev"), ("SHELL", "/bin/bash")] {
-            command.env(variable, value);
-        }
-        command
+        Program::new(name, self.repo())
+            .envs(self.variables())
+            .env("HOME", self.path("home"))
+            .env("LANG", "C.UTF-8")
+            .env("USER", "dev")
+            .env("SHELL", "/bin/bash")
     }
 
     /// What sets this home apart from others.
@@ -135,12 +131,12 @@ impl Home {
 
     /// The program under test, in the repository.
     pub(crate) fn sessdeck(&self, words: &[&str]) -> Said {
-        run(self.program(SESSDECK).args(words))
+        self.program(SESSDECK).args(words).run()
     }
 
     /// The program under test in a terminal, in the repository.
     pub(crate) fn terminal(&self, words: &[&str], columns: u16, rows: u16) -> Terminal {
-        Terminal::start(self.program(SESSDECK).args(words), columns, rows)
+        self.program(SESSDECK).args(words).open(columns, rows)
     }
 
     /// The living processes that were started from here, with their command lines.
@@ -153,60 +149,5 @@ impl Drop for Home {
     fn drop(&mut self) {
         self.provider = None;
         self.marker.kill();
-    }
-}
-
-/// Runs a command without a terminal to its end.
-#[track_caller]
-pub(crate) fn run(command: &mut Command) -> Said {
-    let child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let pid = Pid::from_child(&child);
-    let (sender, ended) = mpsc::channel();
-    thread::spawn(move || sender.send(child.wait_with_output()));
-    let Ok(output) = ended.recv_timeout(PATIENCE) else {
-        rustix::process::kill_process(pid, Signal::KILL).ok();
-        panic!("{command:?} does not end or leaves its output open");
-    };
-    let output = output.expect("the output can be read");
-    let text = |bytes| String::from_utf8(bytes).expect("the output is UTF-8");
-    Said {
-        command: format!("{command:?}"),
-        code: output.status.code(),
-        out: text(output.stdout),
-        err: text(output.stderr),
-    }
-}
-
-/// What a command said and how it ended.
-#[derive(Debug)]
-pub(crate) struct Said {
-    command: String,
-    /// None if a signal ended it.
-    pub(crate) code: Option<i32>,
-    pub(crate) out: String,
-    pub(crate) err: String,
-}
-
-impl Said {
-    /// What it wrote to stdout. Panics unless it ended well.
-    #[track_caller]
-    pub(crate) fn ok(self) -> String {
-        let Self {
-            command, out, err, ..
-        } = &self;
-        assert_eq!(self.code, Some(0), "{command}\n{out}{err}");
-        self.out
-    }
-
-    /// The JSON it wrote to stdout.
-    #[track_caller]
-    pub(crate) fn json(self) -> Value {
-        let text = self.ok();
-        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error} in {text}"))
     }
 }

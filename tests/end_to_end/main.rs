@@ -6,11 +6,15 @@
 )]
 
 mod clients;
+mod emulator;
 #[cfg(test)]
 mod harness;
 mod home;
 mod keys;
 mod patience;
 mod processes;
+mod program;
+#[cfg(test)]
+mod real_clients;
 mod screen;
 mod terminal;

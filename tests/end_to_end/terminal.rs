@@ -6,21 +6,17 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use alacritty_terminal::Term;
-use alacritty_terminal::event::{Event, EventListener, WindowSize};
-use alacritty_terminal::term::test::TermSize;
-use alacritty_terminal::term::{Config, TermMode};
-use alacritty_terminal::vte::ansi::{Processor, Rgb};
+use alacritty_terminal::term::TermMode;
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 use rustix::pty::OpenptFlags;
 use rustix::termios::Winsize;
 
+use crate::emulator::Emulator;
 use crate::keys::{self, Mouse};
 use crate::patience::PATIENCE;
 use crate::screen::Screen;
@@ -45,33 +41,15 @@ struct Shared {
 }
 
 struct State {
-    term: Term<Listener>,
-    parser: Processor,
-    events: Receiver<Event>,
-    columns: u16,
-    rows: u16,
-    output: Vec<u8>,
-    title: String,
-    clipboard: Option<String>,
-    bells: usize,
+    emulator: Emulator,
     /// Nothing holds the program's side any more.
     ended: bool,
     exit: Option<ExitStatus>,
 }
 
-struct Listener(Sender<Event>);
-
-impl EventListener for Listener {
-    fn send_event(&self, event: Event) {
-        // The receiver lives as long as the emulator.
-        self.0.send(event).expect("somebody listens");
-    }
-}
-
 impl Terminal {
-    /// Starts a command in a window of that size. Of its environment the program sees what was set on the command
-    /// and `TERM`, nothing of ours.
-    pub(crate) fn start(command: &Command, columns: u16, rows: u16) -> Self {
+    /// Starts a command, which takes the window of that size as its controlling terminal itself.
+    pub(crate) fn start(mut command: Command, columns: u16, rows: u16) -> Self {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let master = rustix::pty::openpt(flags).expect("a PTY");
         rustix::pty::grantpt(&master).expect("grantpt");
@@ -80,24 +58,12 @@ impl Terminal {
         set_size(&master, columns, rows);
 
         let stdio = || Stdio::from(slave.try_clone().expect("a copy of the descriptor"));
-        // `setsid -c` makes the PTY the controlling terminal, which takes unsafe code otherwise.
-        let mut child = Command::new("setsid")
-            .arg("-c")
-            .arg(command.get_program())
-            .args(command.get_args())
-            .env_clear()
-            .env("TERM", "xterm-256color")
-            .envs(
-                command
-                    .get_envs()
-                    .filter_map(|(name, value)| Some((name, value?))),
-            )
-            .current_dir(command.get_current_dir().unwrap_or("/".as_ref()))
-            .stdin(stdio())
-            .stdout(stdio())
-            .stderr(stdio())
+        command.stdin(stdio()).stdout(stdio()).stderr(stdio());
+        let mut child = command
             .spawn()
-            .expect("setsid is there");
+            .unwrap_or_else(|error| panic!("{error}: {command:?}"));
+        // The command holds copies of the other side.
+        drop(command);
         drop(slave);
         let pid = Pid::from_child(&child);
 
@@ -131,7 +97,7 @@ impl Terminal {
     #[track_caller]
     pub(crate) fn wait_for(&self, what: &str, wanted: impl Fn(&Screen) -> bool) -> Screen {
         self.wait(what, |state| {
-            Some(state.screen()).filter(|screen| wanted(screen))
+            Some(state.emulator.screen()).filter(|screen| wanted(screen))
         })
     }
 
@@ -158,13 +124,12 @@ impl Terminal {
         let deadline = Instant::now() + PATIENCE;
         let mut state = self.shared.lock();
         loop {
-            state.end_overdue_update();
             if let Some(found) = found(&mut state) {
                 return found;
             }
             let gone = state.exit.filter(|_| state.ended);
             if gone.is_some() || Instant::now() > deadline {
-                let screen = state.screen();
+                let screen = state.emulator.screen();
                 let ending = match (state.exit, state.ended) {
                     (Some(status), true) => status.to_string(),
                     (Some(status), false) => format!("{status}, its terminal still held"),
@@ -185,25 +150,25 @@ impl Terminal {
 
     /// The screen as it is now.
     pub(crate) fn screen(&self) -> Screen {
-        self.shared.lock().screen()
+        self.shared.lock().emulator.screen()
     }
 
     /// Every byte the program wrote so far.
     pub(crate) fn output(&self) -> Vec<u8> {
-        self.shared.lock().output.clone()
+        self.shared.lock().emulator.output.clone()
     }
 
     pub(crate) fn title(&self) -> String {
-        self.shared.lock().title.clone()
+        self.shared.lock().emulator.title.clone()
     }
 
     /// What the program last put on the clipboard.
     pub(crate) fn clipboard(&self) -> Option<String> {
-        self.shared.lock().clipboard.clone()
+        self.shared.lock().emulator.clipboard.clone()
     }
 
     pub(crate) fn bells(&self) -> usize {
-        self.shared.lock().bells
+        self.shared.lock().emulator.bells
     }
 
     pub(crate) fn send(&self, bytes: impl AsRef<[u8]>) {
@@ -236,10 +201,7 @@ impl Terminal {
 
     pub(crate) fn resize(&self, columns: u16, rows: u16) {
         let mut state = self.shared.lock();
-        (state.columns, state.rows) = (columns, rows);
-        state
-            .term
-            .resize(TermSize::new(columns.into(), rows.into()));
+        state.emulator.resize(columns, rows);
         set_size(self.master(), columns, rows);
     }
 
@@ -270,22 +232,8 @@ impl Drop for Terminal {
 
 impl Shared {
     fn new(columns: u16, rows: u16) -> Self {
-        let (sender, events) = mpsc::channel();
-        let config = Config {
-            kitty_keyboard: true,
-            ..Config::default()
-        };
-        let size = TermSize::new(columns.into(), rows.into());
         let state = State {
-            term: Term::new(config, &size, Listener(sender)),
-            parser: Processor::new(),
-            events,
-            columns,
-            rows,
-            output: Vec::new(),
-            title: String::new(),
-            clipboard: None,
-            bells: 0,
+            emulator: Emulator::new(columns, rows),
             ended: false,
             exit: None,
         };
@@ -316,7 +264,7 @@ impl Shared {
             let Ok(length @ 1..) = master.read(&mut buffer) else {
                 break;
             };
-            let replies = self.lock().feed(&buffer[..length]);
+            let replies = self.lock().emulator.feed(&buffer[..length]);
             self.changed.notify_all();
             if master.write_all(&replies).is_err() {
                 break;
@@ -324,70 +272,6 @@ impl Shared {
         }
         self.lock().ended = true;
         self.changed.notify_all();
-    }
-}
-
-impl State {
-    /// Draws the bytes; gives what a terminal replies to them.
-    fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
-        self.output.extend_from_slice(bytes);
-        self.parser.advance(&mut self.term, bytes);
-        let events: Vec<Event> = self.events.try_iter().collect();
-        let replies: String = events
-            .into_iter()
-            .filter_map(|event| self.reply(event))
-            .collect();
-        replies.into_bytes()
-    }
-
-    fn reply(&mut self, event: Event) -> Option<String> {
-        match event {
-            Event::PtyWrite(text) => return Some(text),
-            Event::ColorRequest(index, reply) => return Some(reply(color(index))),
-            Event::TextAreaSizeRequest(reply) => {
-                return Some(reply(WindowSize {
-                    num_lines: self.rows,
-                    num_cols: self.columns,
-                    cell_width: 8,
-                    cell_height: 16,
-                }));
-            }
-            Event::Title(title) => self.title = title,
-            Event::ResetTitle => self.title.clear(),
-            Event::ClipboardStore(_, text) => self.clipboard = Some(text),
-            Event::Bell => self.bells += 1,
-            Event::MouseCursorDirty
-            | Event::ClipboardLoad(..)
-            | Event::CursorBlinkingChange
-            | Event::Wakeup
-            | Event::Exit
-            | Event::ChildExit(_) => {}
-        }
-        None
-    }
-
-    /// A terminal shows a synchronized update that takes too long.
-    fn end_overdue_update(&mut self) {
-        let overdue = self.parser.sync_timeout().sync_timeout();
-        if overdue.is_some_and(|deadline| deadline < Instant::now()) {
-            self.parser.stop_sync(&mut self.term);
-        }
-    }
-
-    fn screen(&self) -> Screen {
-        Screen::of(&self.term, self.rows.into(), self.columns.into())
-    }
-}
-
-/// A dark terminal: what it says when it is asked for its colours.
-fn color(index: usize) -> Rgb {
-    match index {
-        256 => Rgb {
-            r: 0xd0,
-            g: 0xd0,
-            b: 0xd0,
-        },
-        _ => Rgb { r: 0, g: 0, b: 0 },
     }
 }
 
