@@ -1,77 +1,15 @@
 //! Holds the source against the map of layers: who may name whom, what a pure layer may not touch, where each
 //! outside crate lives, and what stands at the top of the repository.
 
-use std::collections::BTreeSet;
-use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+#[path = "layering/map.rs"]
+mod map;
 #[path = "layering/source.rs"]
 mod source;
 
-use source::Named;
-
-/// A layer and the layers that it may name. A layer may always name itself.
-const ARROWS: &[(&str, &[&str])] = &[
-    ("deck", &[]),
-    ("terminal", &[]),
-    ("error", &[]),
-    ("config", &["error", "deck", "terminal"]),
-    ("agents", &["config", "deck"]),
-    ("protocol", &["deck", "terminal"]),
-    ("files", &["error", "deck", "protocol", "config"]),
-    ("practice", &["error"]),
-    ("keeper", &["protocol"]),
-    (
-        "server",
-        &[
-            "deck", "terminal", "error", "config", "agents", "protocol", "files", "keeper",
-        ],
-    ),
-    ("client", &["config", "error", "protocol", "files"]),
-    (
-        "ui",
-        &["client", "config", "deck", "error", "protocol", "terminal"],
-    ),
-    (
-        "cli",
-        &[
-            "deck", "terminal", "error", "config", "agents", "protocol", "files", "practice",
-            "keeper", "server", "client", "ui",
-        ],
-    ),
-    ("main", &["cli"]),
-];
-
-/// Layers that are told the time, ids and text, and reach for nothing themselves.
-const PURE: &[&str] = &["deck", "terminal", "agents", "protocol"];
-
-/// Beginnings of paths that reach outside the process.
-const OUTSIDE: &[&[&str]] = &[
-    &["std", "env"],
-    &["std", "fs"],
-    &["std", "net"],
-    &["std", "os", "unix", "fs"],
-    &["std", "os", "unix", "net"],
-    &["std", "process"],
-];
-
-/// Endings of paths that read a clock or draw at random.
-const IMPURE_CALLS: &[&[&str]] = &[
-    &["SystemTime", "now"],
-    &["Instant", "now"],
-    &["Timestamp", "now"],
-    &["Zoned", "now"],
-    &["Uuid", "new_v4"],
-];
-
-/// An outside crate and the files or folders of `src/` that may name it.
-const HOMES: &[(&str, &[&str])] = &[
-    ("portable_pty", &["keeper/"]),
-    ("notify", &["server/watch.rs"]),
-    ("crossterm", &["ui/input.rs", "ui/mod.rs", "practice/"]),
-    ("rio_vt", &["terminal/"]),
-];
+use map::{Fault, all_faults, faults};
 
 /// What may stand at the top of the repository.
 const TOP: &[&str] = &[
@@ -99,15 +37,15 @@ fn every_source_file_keeps_to_the_arrows() {
     let mut files = Vec::new();
     rust_files(&root.join("src"), &mut files);
     assert!(files.len() > 10, "no sources under {}", root.display());
-    let faults: Vec<String> = files
+    let sources: Vec<(String, String)> = files
         .iter()
-        .flat_map(|file| {
-            let source = fs::read_to_string(file).expect("a source file is UTF-8");
+        .map(|file| {
             let inside = file.strip_prefix(root.join("src")).expect("under src");
-            faults(&inside.to_string_lossy(), &source)
+            let text = fs::read_to_string(file).expect("a source file is UTF-8");
+            (inside.to_string_lossy().into_owned(), text)
         })
-        .map(|fault| fault.to_string())
         .collect();
+    let faults: Vec<String> = all_faults(&sources).iter().map(Fault::to_string).collect();
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
 }
 
@@ -245,9 +183,48 @@ fn a_pure_layer_reaches_outside_in_its_tests_alone() {
             "#[cfg(test)]\nmod tests { use std::fs; }\nfn f() { std::env::var(\"X\"); }",
             "src/deck/mod.rs:3: deck is pure, yet names std::env",
         ),
-        ("deck/tests.rs", "use std::fs;", ""),
         ("server/store.rs", "use std::fs;", ""),
     ]);
+}
+
+#[test]
+fn a_file_that_is_built_for_tests_alone_may_reach_outside() {
+    let reach = "use std::fs;";
+    for (parent, declares, child, said) in [
+        (
+            "deck/mod.rs",
+            "#[cfg(test)]\nmod cases;",
+            "deck/cases.rs",
+            0,
+        ),
+        (
+            "deck/mod.rs",
+            "#[cfg(test)] mod cases;",
+            "deck/cases/a.rs",
+            0,
+        ),
+        (
+            "deck/topic.rs",
+            "#[cfg(test)]\nmod cases;",
+            "deck/topic/cases.rs",
+            0,
+        ),
+        (
+            "deck/topic.rs",
+            "#[cfg(test)]\nmod cases;",
+            "deck/cases.rs",
+            1,
+        ),
+        ("deck/mod.rs", "mod cases;", "deck/cases.rs", 1),
+    ] {
+        let sources = [(parent, declares), (child, reach)]
+            .map(|(file, text)| (file.to_owned(), text.to_owned()));
+        assert_eq!(
+            all_faults(&sources).len(),
+            said,
+            "{declares} in {parent}: {child}"
+        );
+    }
 }
 
 #[test]
@@ -271,7 +248,10 @@ fn an_outside_crate_stays_at_home() {
 /// Each row: a made-up file, its text, and what is said of it.
 fn judged(rows: &[(&str, &str, &str)]) {
     for (file, text, expected) in rows {
-        let said: Vec<String> = faults(file, text).iter().map(Fault::to_string).collect();
+        let said: Vec<String> = faults(file, text, false)
+            .iter()
+            .map(Fault::to_string)
+            .collect();
         assert_eq!(said.join("\n"), *expected, "{file}: {text}");
     }
 }
@@ -283,118 +263,6 @@ fn two_copies_in_a_lock_file_are_counted() {
                 [[package]]\nname = \"ratatui\"\nversion = \"0.30.0\"\n";
     assert_eq!(versions(lock, "ratatui"), ["0.29.0", "0.30.0"]);
     assert_eq!(versions(lock, "crossterm"), Vec::<String>::new());
-}
-
-/// Something in a source file that the map does not allow.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Fault {
-    file: String,
-    line: usize,
-    what: String,
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "src/{}:{}: {}", self.file, self.line, self.what)
-    }
-}
-
-/// What is wrong with one source file; `file` is its path inside `src/`.
-fn faults(file: &str, text: &str) -> Vec<Fault> {
-    let layer = file
-        .split('/')
-        .next()
-        .expect("split gives at least one part")
-        .trim_end_matches(".rs");
-    let fault = |line, what| Fault {
-        file: file.to_owned(),
-        line,
-        what,
-    };
-    let Some((_, allowed)) = ARROWS.iter().find(|(name, _)| *name == layer) else {
-        return vec![fault(1, format!("`{layer}` is no layer of the map"))];
-    };
-    let mut found = BTreeSet::new();
-    for path in source::paths(text) {
-        if let Some(other) = path.layer(module_depth(file))
-            && other != layer
-            && !allowed.contains(&other)
-        {
-            found.insert(fault(path.line, format!("{layer} → {other}")));
-        }
-        if PURE.contains(&layer)
-            && !path.in_tests
-            && !file.ends_with("/tests.rs")
-            && let Some(reach) = path.reaches_outside()
-        {
-            let what = format!("{layer} is pure, yet names {reach}");
-            found.insert(fault(path.line, what));
-        }
-        if let Some((name, homes)) = path.outside_crate()
-            && !homes.iter().any(|home| file.starts_with(home))
-        {
-            let homes: Vec<String> = homes.iter().map(|home| format!("src/{home}")).collect();
-            let what = format!("`{name}` lives in {}", homes.join(", "));
-            found.insert(fault(path.line, what));
-        }
-    }
-    found.into_iter().collect()
-}
-
-/// How many modules a file lies below the root of the crate.
-fn module_depth(file: &str) -> usize {
-    let parts = file.split('/').count();
-    match file.rsplit('/').next() {
-        Some("mod.rs" | "main.rs") => parts - 1,
-        _ => parts,
-    }
-}
-
-impl Named {
-    /// The layer that a path from the root of the crate leads to.
-    fn layer(&self, depth: usize) -> Option<&str> {
-        let supers = self
-            .parts
-            .iter()
-            .take_while(|part| *part == "super")
-            .count();
-        let first = match self.parts.first()?.as_str() {
-            "crate" => 1,
-            "super" if supers == depth + self.inline_modules => supers,
-            // At the root a layer needs no `crate::` before it.
-            name if depth + self.inline_modules == 0 && self.parts.len() > 1 => {
-                ARROWS.iter().position(|(layer, _)| *layer == name)?;
-                0
-            }
-            _ => return None,
-        };
-        self.parts.get(first).map(String::as_str)
-    }
-
-    fn reaches_outside(&self) -> Option<String> {
-        OUTSIDE
-            .iter()
-            .find(|start| self.parts.starts_with(&owned(start)))
-            .or_else(|| {
-                IMPURE_CALLS
-                    .iter()
-                    .find(|end| self.parts.ends_with(&owned(end)))
-            })
-            .map(|reach| reach.join("::"))
-    }
-
-    fn outside_crate(&self) -> Option<(&'static str, &'static [&'static str])> {
-        let first = match self.parts.first()?.as_str() {
-            "ratatui" => self.parts.get(1)?,
-            _ if self.parts.len() > 1 => self.parts.first()?,
-            _ => return None,
-        };
-        HOMES.iter().find(|(name, _)| name == first).copied()
-    }
-}
-
-fn owned(parts: &[&str]) -> Vec<String> {
-    parts.iter().map(|part| (*part).to_owned()).collect()
 }
 
 /// The versions of a package that a lock file holds.

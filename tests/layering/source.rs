@@ -21,11 +21,7 @@ pub(crate) fn paths(source: &str) -> Vec<Named> {
     while i < tokens.len() {
         match text(i) {
             "mod" if text(i + 2) == "{" => {
-                let tests = i >= 7
-                    && (i - 7..i)
-                        .map(text)
-                        .eq(["#", "[", "cfg", "(", "test", ")", "]"]);
-                modules.push((depth, tests));
+                modules.push((depth, built_for_tests(&tokens[..i])));
                 i += 2;
             }
             "{" => {
@@ -53,6 +49,26 @@ pub(crate) fn paths(source: &str) -> Vec<Named> {
         }
     }
     found
+}
+
+/// The modules in files of their own that are built for tests alone.
+pub(crate) fn test_modules(source: &str) -> Vec<String> {
+    let tokens = tokens(source);
+    (2..tokens.len())
+        .filter(|i| tokens[*i].text == ";" && tokens[i - 2].text == "mod")
+        .filter(|i| built_for_tests(&tokens[..i - 2]))
+        .map(|i| tokens[i - 1].text.clone())
+        .collect()
+}
+
+/// Whether `#[cfg(test)]` is the last of what stands before an item.
+fn built_for_tests(before: &[Token]) -> bool {
+    let attribute = ["#", "[", "cfg", "(", "test", ")", "]"];
+    let start = before.len().saturating_sub(attribute.len());
+    before[start..]
+        .iter()
+        .map(|token| token.text.as_str())
+        .eq(attribute)
 }
 
 /// Reads the path at `i` into `found`, each with the line of its last word; gives where it ends.
