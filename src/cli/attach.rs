@@ -44,10 +44,7 @@ pub(crate) fn deck(dirs: &Dirs) -> Result<ExitCode> {
 
 /// Shows the deck in this terminal until the person leaves.
 pub(crate) fn show(dirs: &Dirs, session: Option<u64>) -> Result<ExitCode> {
-    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-        return Err(Error::new(Exit::Usage, "the deck needs a terminal, and this is none")
-            .mend("`sessdeck ls`, `sessdeck new --detach WORDS…` and `sessdeck screen NAME` work without one"));
-    }
+    needs_terminal()?;
     let settings = load::settings(dirs)?;
     let keymap = Keymap::new(&settings.keys)?;
     let theme = load::theme(dirs, &settings)?;
@@ -77,6 +74,15 @@ pub(crate) fn show(dirs: &Dirs, session: Option<u64>) -> Result<ExitCode> {
             u8::try_from(128 + signal).unwrap_or(u8::MAX),
         )),
     }
+}
+
+/// The deck is a screen; without one it says which commands do without.
+pub(super) fn needs_terminal() -> Result<()> {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        return Err(Error::new(Exit::Usage, "the deck needs a terminal, and this is none")
+            .mend("`sessdeck ls`, `sessdeck new --detach WORDS…` and `sessdeck screen NAME` work without one"));
+    }
+    Ok(())
 }
 
 /// The screen's way to whatever server there is now.

@@ -2,10 +2,56 @@
 
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 
+use clap::Args;
+
+use crate::config::dirs::Dirs;
+use crate::config::load;
+use crate::config::trust;
 use crate::error::{Error, Exit, Result};
+
+/// What the demo's first session is started with.
+const FIRST: [&str; 5] = ["fix", "the", "flaky", "login", "test"];
+
+/// Open a deck on a throwaway repo with a built-in stand-in agent. No account is needed.
+#[derive(Debug, Args)]
+pub(crate) struct Begin {}
+
+impl Begin {
+    /// Makes the demo and becomes the deck in it.
+    #[expect(clippy::unused_self, reason = "the demo has no arguments yet")]
+    pub(crate) fn run(&self, dirs: &Dirs) -> Result<ExitCode> {
+        super::attach::needs_terminal()?;
+        load::make(dirs)?;
+        let ourselves = std::env::current_exe()?;
+        let in_use = |home: &Path| {
+            let run = home.join("run");
+            ["deck.sock", "keeper.sock"]
+                .iter()
+                .any(|name| UnixStream::connect(run.join(name)).is_ok())
+        };
+        let demo = prepare(&dirs.state, &ourselves, &super::today(), in_use)?;
+        let own = Dirs::by(
+            |name| (name == "SESSDECK_HOME").then(|| demo.home.clone().into()),
+            load::user(),
+        )?;
+        load::make(&own)?;
+        let here = load::here(&own, &demo.repo)?;
+        trust::accept(&here.repo.root, &own.state, &here.hash, load::user())?;
+        // Takes the place of this process, so it comes back only if it failed.
+        let error = Command::new(&ourselves)
+            .arg("new")
+            .args(FIRST)
+            .env("SESSDECK_HOME", &demo.home)
+            .current_dir(&demo.repo)
+            .exec();
+        Err(Error::from(error).at(&ourselves, None))
+    }
+}
 
 /// Where a demo lives. It stays until the next one is made and nothing runs in it any more.
 #[derive(Clone, Debug, PartialEq, Eq)]

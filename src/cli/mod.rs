@@ -52,7 +52,7 @@ enum Command {
     Profile(profile::Profile),
     Trust(trust::Trust),
     Server(server::Server),
-    Demo(demo::Demo),
+    Demo(demo::Begin),
     /// What an agent calls with an event on stdin; it always exits 0.
     Hook {
         /// The agent: `claude` or `codex`.
@@ -118,7 +118,7 @@ fn run(out: &mut impl Write) -> Result<ExitCode> {
         Some(Command::Profile(profile)) => profile.run(&dirs, out).map(done),
         Some(Command::Trust(trust)) => trust.run(&dirs, out).map(done),
         Some(Command::Server(server)) => server.run(&dirs, out).map(done),
-        Some(Command::Demo(demo)) => demo.run(out),
+        Some(Command::Demo(demo)) => demo.run(&dirs),
         Some(Command::Hook { agent }) => {
             hook::run(&agent, out);
             Ok(ExitCode::SUCCESS)
