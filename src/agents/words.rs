@@ -55,6 +55,7 @@ mod tests {
             value: &["--text", "-t"],
             bare: &["--bare"],
             variadic: &["--many"],
+            aliases: &[],
         };
         for (line, expected) in [
             ("--bare --bare", "--bare|--bare"),
