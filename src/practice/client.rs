@@ -112,7 +112,7 @@ impl Client {
     pub(super) fn talk(&mut self) -> Result<ExitCode> {
         let (sender, incoming) = mpsc::channel();
         watch_signals(sender.clone())?;
-        let mut console = Console::open()?;
+        let mut console = Console::open(self.args.name.as_deref().unwrap_or("Practice agent"))?;
         read_keys(sender.clone());
         let mut decoder = Decoder::default();
         let mut code = ExitCode::SUCCESS;
@@ -121,15 +121,21 @@ impl Client {
             task: self.args.task.clone(),
         };
         self.handle(opened, &sender, &mut console)?;
+        let mut gone = false;
         while !self.left {
-            self.draw(&mut console)?;
+            // A terminal that is gone must not keep the last hooks from running.
+            if !gone && self.draw(&mut console).is_err() {
+                gone = true;
+                self.handle(Event::Quit("other"), &sender, &mut console)?;
+            }
             match self.next(&incoming, decoder.holds_escape()) {
                 Ok(Incoming::Bytes(bytes)) => {
                     for input in decoder.feed(&bytes) {
                         self.typed(input, &sender, &mut console)?;
                     }
                 }
-                Ok(Incoming::Signal(SIGWINCH)) => console.redraw()?,
+                // The next drawing looks at the size.
+                Ok(Incoming::Signal(SIGWINCH)) => {}
                 Ok(Incoming::Signal(signal)) => {
                     code = ExitCode::from(u8::try_from(128 + signal).unwrap_or(1));
                     self.handle(Event::Quit("other"), &sender, &mut console)?;
@@ -313,10 +319,7 @@ impl Client {
             let since = *self.working_since.get_or_insert_with(now);
             u64::try_from(now().duration_since(since).as_millis() / 100).unwrap_or(0)
         });
-        console.title(
-            self.args.name.as_deref().unwrap_or("Practice agent"),
-            tenths.map(|tenths| tenths / 10 % 2 == 1),
-        )?;
+        console.title(tenths.map(|tenths| tenths / 10 % 2 == 1))?;
         let question = self.chat.question().map(turn::question);
         let queued = self.chat.queued();
         let figures = self.figures();
@@ -334,15 +337,17 @@ impl Client {
             } else {
                 "  /help · /clear · /compact · /exit"
             },
+            model: &self.model,
             figures: &figures,
         };
         let mut scrollable = 0;
         console.draw(|frame| scrollable = screen::draw(frame, &view))?;
         self.scrollable = scrollable;
+        self.scroll = self.scroll.min(scrollable);
         Ok(())
     }
 
-    /// `claude-sonnet-4-5 · 26k/200k 13%`
+    /// `26k/200k 13%`
     fn figures(&self) -> String {
         let tokens = self.chat.tokens();
         let (context, window) = (tokens.context(), tokens.window());
@@ -351,8 +356,7 @@ impl Client {
             other => format!("{}k", other / 1_000),
         };
         format!(
-            "{} · {}k/{window_text} {}% ",
-            self.model,
+            "{}k/{window_text} {}% ",
             context / 1_000,
             context * 100 / window
         )

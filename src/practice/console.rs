@@ -30,11 +30,13 @@ pub(super) struct Console {
     /// Whether the terminal wants our state; `None` until it has answered.
     reports: Option<bool>,
     status: Status,
+    /// The session's name, in the title and in what is reported.
+    name: String,
     title: String,
 }
 
 impl Console {
-    pub(super) fn open() -> Result<Self> {
+    pub(super) fn open(name: &str) -> Result<Self> {
         enable_raw_mode().map_err(|error| {
             Error::new(Exit::Fault, format!("the terminal cannot be used: {error}"))
         })?;
@@ -48,6 +50,7 @@ impl Console {
                 frames: false,
                 reports: None,
                 status: Status::Idle,
+                name: name.chars().filter(|it| !it.is_control()).collect(),
                 title: String::new(),
             }),
             Err(error) => {
@@ -69,11 +72,6 @@ impl Console {
         Ok(())
     }
 
-    /// Forgets what is on the screen, so that all is drawn anew.
-    pub(super) fn redraw(&mut self) -> std::io::Result<()> {
-        self.terminal.clear()
-    }
-
     pub(super) fn replied(&mut self, reply: Reply) -> std::io::Result<()> {
         let mut out = stdout();
         match reply {
@@ -83,7 +81,7 @@ impl Console {
             }
             Reply::Status if self.reports.is_none() => {
                 self.reports = Some(true);
-                write(&mut out, &report(&self.status, &self.title))
+                write(&mut out, &report(&self.status, &self.name))
             }
             Reply::Device if !self.frames => {
                 self.reports.get_or_insert(false);
@@ -103,19 +101,19 @@ impl Console {
         }
         self.status = status;
         if self.reports == Some(true) {
-            write(&mut stdout(), &report(&self.status, &self.title))?;
+            write(&mut stdout(), &report(&self.status, &self.name))?;
         }
         Ok(())
     }
 
     /// The title: a sign for idle or busy (two by turns), and the session's name.
-    pub(super) fn title(&mut self, name: &str, busy: Option<bool>) -> std::io::Result<()> {
+    pub(super) fn title(&mut self, busy: Option<bool>) -> std::io::Result<()> {
         let sign = match busy {
             None => "✳",
             Some(false) => "◐",
             Some(true) => "◑",
         };
-        let title = format!("{sign} {name}");
+        let title = format!("{sign} {}", self.name);
         if title == self.title {
             return Ok(());
         }
@@ -147,11 +145,11 @@ fn write(out: &mut Stdout, text: &str) -> std::io::Result<()> {
 }
 
 /// The state as `OSC 7501` says it. The real client's name, since it stands for that one.
-fn report(status: &Status, title: &str) -> String {
+fn report(status: &Status, name: &str) -> String {
     let message = |text: &str| format!(":msg={}", STANDARD.encode(text));
     let (state, more) = match status {
         Status::Idle => ("idle", String::new()),
-        Status::Working => ("working", message(title)),
+        Status::Working => ("working", message(name)),
         Status::Blocked(question) => ("blocked", format!(":kind=permission{}", message(question))),
         Status::Done => ("done", String::new()),
         Status::Error(text) => ("error", message(text)),

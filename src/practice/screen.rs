@@ -37,11 +37,14 @@ pub(super) struct View<'a> {
     /// Tenths of a second that work has gone on.
     pub(super) working: Option<u64>,
     pub(super) hint: &'a str,
+    pub(super) model: &'a str,
     pub(super) figures: &'a str,
 }
 
 const SPINNER: [&str; 6] = ["·", "✢", "✳", "✶", "✻", "✽"];
 const ACCENT: Color = Color::Rgb(215, 119, 87);
+/// The frame of the greeting is no wider.
+const GREETING_WIDTH: usize = 86;
 const PROMPT: &str = "❯ ";
 
 /// Draws the view; returns how far it can be scrolled up at most.
@@ -55,7 +58,12 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: &View<'_>) -> usize {
         None => boxed.lines.len().min(most) + 2,
     };
     let queued = view.queued.len().min(3);
-    let above = queued + if view.working.is_some() { 2 } else { 0 };
+    let above = queued
+        + match (view.working, view.question) {
+            (Some(_), _) => 2,
+            (None, Some(_)) => 1,
+            (None, None) => 0,
+        };
     let [talk, middle, bottom, status] = Layout::vertical([
         Constraint::Min(1),
         Constraint::Length(short(above)),
@@ -87,26 +95,34 @@ fn draw_talk(frame: &mut Frame<'_>, area: Rect, view: &View<'_>) -> usize {
     scrollable
 }
 
+/// What the newcomer sees first, framed where there is room.
 fn greeting(width: usize) -> Vec<Styled<'static>> {
-    let mut text = vec![Styled::from(vec![
-        Span::from("✻ ").fg(ACCENT),
-        Span::from("Practice agent").bold(),
-    ])];
-    for line in GREETING {
-        for part in wrapped(line, width.saturating_sub(2)) {
-            let mut spans = vec![Span::from("  ")];
+    let inner = width.saturating_sub(4).min(GREETING_WIDTH);
+    let side = || Span::from("│").fg(ACCENT);
+    let edge =
+        |left, right| Styled::from(format!("{left}{}{right}", "─".repeat(inner + 2))).fg(ACCENT);
+    let mut text = vec![edge('╭', '╮')];
+    let lines = std::iter::once("✻ Practice agent").chain(GREETING);
+    for (number, line) in lines.enumerate() {
+        for part in wrapped(line, inner) {
+            let mut spans = vec![side(), Span::from(" ")];
             // What stands between backquotes is to be typed.
-            spans.extend(part.split('`').enumerate().map(|(index, piece)| {
+            for (index, piece) in part.split('`').enumerate() {
+                let marked = index % 2 == 1;
                 let span = Span::from(piece.to_owned());
-                if index % 2 == 1 {
-                    span.fg(ACCENT)
-                } else {
-                    span.dim()
-                }
-            }));
+                spans.push(match (number, marked) {
+                    (0, _) => span.bold(),
+                    (_, true) => span.fg(ACCENT),
+                    (_, false) => span.dim(),
+                });
+            }
+            let filled: usize = spans.iter().skip(2).map(Span::width).sum();
+            spans.push(Span::from(" ".repeat((inner + 1).saturating_sub(filled))));
+            spans.push(side());
             text.push(Styled::from(spans));
         }
     }
+    text.push(edge('╰', '╯'));
     text
 }
 
@@ -265,14 +281,22 @@ fn draw_question(frame: &mut Frame<'_>, area: Rect, question: &str, no: bool) {
     frame.render_widget(Paragraph::new(text), inner);
 }
 
+/// The figures, then as much else as has room: the model, the hint.
 fn draw_status(frame: &mut Frame<'_>, area: Rect, view: &View<'_>) {
-    let [left, right] = Layout::horizontal([
-        Constraint::Min(0),
-        Constraint::Length(short(view.figures.width())),
-    ])
-    .areas(area);
-    frame.render_widget(Paragraph::new(view.hint).dim(), left);
-    frame.render_widget(Paragraph::new(view.figures).fg(ACCENT), right);
+    let width = usize::from(area.width);
+    let mut right = view.figures.to_owned();
+    if right.width() + view.model.width() + 3 < width {
+        right = format!("{} · {right}", view.model);
+    }
+    let status = Paragraph::new(right.as_str()).fg(ACCENT);
+    frame.render_widget(status.right_aligned(), area);
+    if right.width() + view.hint.width() + 2 < width {
+        let left = Rect {
+            width: short(view.hint.width()),
+            ..area
+        };
+        frame.render_widget(Paragraph::new(view.hint).dim(), left);
+    }
 }
 
 /// Breaks at blanks where it can. Control characters are dropped: the text may come from a hook.
@@ -354,6 +378,7 @@ mod tests {
             queued: &["and then"],
             working: Some(12),
             hint: "/help",
+            model: "m",
             figures: "25k/200k",
         };
         let shown = picture(60, 18, &view);
@@ -393,6 +418,7 @@ mod tests {
                     queued: &["q"],
                     working: Some(3),
                     hint: "h",
+                    model: "m",
                     figures: "f",
                 };
                 picture(width, height, &view);

@@ -11,7 +11,7 @@ pub(super) const GREETING: [&str; 6] = [
     "2  `write the readme tutorial and changelog docs` is off topic in a bugfix session.",
     "3  `run the tests` asks for permission: see how the tab calls you.",
     "4  ctrl-space speaks to the deck: p parks a thought, i the inbox, n a new session.",
-    "5  ctrl-space d leaves everything running; start the deck again to come back.",
+    "5  ctrl-space d leaves everything running; start the deck again to come back to it.",
 ];
 
 /// Of a prompt that is echoed no more is shown.
@@ -130,6 +130,17 @@ pub(super) fn plan(prompt: &str) -> Script {
     }
 }
 
+/// Plans the turn that answers several prompts at once: it is about the last, but costs what all cost.
+pub(super) fn plan_all<'a>(prompts: impl IntoIterator<Item = &'a str>) -> Script {
+    let mut scripts = prompts.into_iter().map(plan);
+    let first = scripts.next().unwrap_or_else(|| plan(""));
+    scripts.fold(first, |all, script| Script {
+        growth: all.growth + script.growth,
+        patience: all.patience.or(script.patience),
+        ..script
+    })
+}
+
 const REMARKS: [&str; 4] = [
     "I only practise, so no file was changed.",
     "That is all I can do here without a real model.",
@@ -229,6 +240,13 @@ mod tests {
             assert!((6_000..=15_000).contains(&growth), "{prompt}: {growth}");
             assert_eq!(plan(prompt).growth, growth, "{prompt}");
         }
+    }
+
+    #[test]
+    fn several_prompts_make_one_turn() {
+        let all = plan_all(["take your time", "grow 5k", "grow 7k run the tests"]);
+        assert_eq!(all.growth, plan("take your time").growth + 12_000);
+        assert!(all.patience.is_some() && all.asks);
     }
 
     #[test]

@@ -284,10 +284,7 @@ impl Chat {
 
     /// Begins a turn with everything that was typed.
     fn begin_turn(&mut self, out: &mut Vec<Effect>) {
-        let Some(last) = self.ahead.back() else {
-            return;
-        };
-        let script = script::plan(&last.text);
+        let script = script::plan_all(self.ahead.iter().map(|typed| typed.text.as_str()));
         if self.tokens.bursts(script.growth) {
             self.plan.extend([
                 Step::Hook(Hook::PreCompact {

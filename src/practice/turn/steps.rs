@@ -50,7 +50,8 @@ pub(super) const THINKING: Duration = Duration::from_millis(450);
 const TOOL: Duration = Duration::from_millis(200);
 const SENTENCE: Duration = Duration::from_millis(120);
 pub(super) const COMPACTING: Duration = Duration::from_millis(600);
-/// The real client says that it waits for permission after so long.
+/// The real client says that it waits for permission after so long. No pace shortens it: a report that comes
+/// late, after a quick answer, would be wrong.
 const ASKED: Duration = Duration::from_secs(6);
 /// The real client says that it waits for a prompt after so long.
 const IDLE: Duration = Duration::from_secs(60);
@@ -80,7 +81,7 @@ impl Chat {
                 self.asked_ticket = self.number();
                 out.push(Effect::Wake {
                     ticket: self.asked_ticket,
-                    after: ASKED.mul_f64(self.opening.pace),
+                    after: ASKED,
                 });
                 self.wait = Wait::Person(tool);
             }
@@ -250,8 +251,8 @@ impl Chat {
 
     /// Answers what was typed meanwhile, or asks the hooks whether the turn may end.
     fn answer_ahead(&mut self) {
-        if let Some(last) = self.ahead.back() {
-            let script = script::plan(&last.text);
+        if !self.ahead.is_empty() {
+            let script = script::plan_all(self.ahead.iter().map(|typed| typed.text.as_str()));
             let prompts: Vec<Step> = self.ahead.drain(..).map(Step::Prompt).collect();
             self.plan.push_front(Step::Answer(script));
             for prompt in prompts.into_iter().rev() {

@@ -59,11 +59,7 @@ impl Chat {
                     Step::Status(Status::Done),
                 ]);
             }
-            "/help" => self.plan.extend(
-                script::GREETING
-                    .iter()
-                    .map(|line| Step::Show(Line::Notice((*line).to_owned()))),
-            ),
+            "/help" => self.plan.push_back(notice(&script::GREETING.join("\n"))),
             _ if is_command(command) => {
                 let unknown = format!("Unknown command: {command}. Try /help.");
                 self.plan.push_back(notice(&unknown));
