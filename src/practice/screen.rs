@@ -295,7 +295,7 @@ fn draw_status(frame: &mut Frame<'_>, area: Rect, view: &View<'_>) {
             width: short(view.hint.width()),
             ..area
         };
-        frame.render_widget(Paragraph::new(view.hint).dim(), left);
+        frame.render_widget(Paragraph::new(view.hint).fg(Color::Reset).dim(), left);
     }
 }
 
