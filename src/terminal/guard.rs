@@ -100,8 +100,8 @@ impl Guard<'_> {
             moved.set_cell_flags(moved.cell_flags() | first.cell_flags());
             grid[row][Column(0)] = moved;
             if row > 0 {
-                let last = grid.columns() - 1;
-                grid[row - 1i32][Column(last)].set_wide(Wide::LeadingSpacer);
+                let edge = grid.last_column();
+                grid[row - 1i32][edge].set_wide(Wide::LeadingSpacer);
             }
         }
     }
@@ -258,7 +258,9 @@ impl Handler for Guard<'_> {
             PrivateMode::Named(NamedPrivateMode::ColumnMode) => {}
             PrivateMode::Unknown(47 | 1047) => self.show_alternate(true),
             PrivateMode::Unknown(1048) => Handler::save_cursor_position(self.term),
-            _ => Handler::set_private_mode(self.term, mode),
+            PrivateMode::Named(_) | PrivateMode::Unknown(_) => {
+                Handler::set_private_mode(self.term, mode);
+            }
         }
     }
 
@@ -271,7 +273,9 @@ impl Handler for Guard<'_> {
             }
             PrivateMode::Unknown(47 | 1047) => self.show_alternate(false),
             PrivateMode::Unknown(1048) => Handler::restore_cursor_position(self.term),
-            _ => Handler::unset_private_mode(self.term, mode),
+            PrivateMode::Named(_) | PrivateMode::Unknown(_) => {
+                Handler::unset_private_mode(self.term, mode);
+            }
         }
     }
 

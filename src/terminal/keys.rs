@@ -72,15 +72,15 @@ pub(crate) enum Action {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct KeyEvent {
     pub(crate) key: Key,
-    pub(crate) mods: Mods,
+    pub(crate) held: Mods,
     pub(crate) action: Action,
 }
 
 impl KeyEvent {
-    pub(crate) fn press(key: Key, mods: Mods) -> Self {
+    pub(crate) fn press(key: Key, held: Mods) -> Self {
         KeyEvent {
             key,
-            mods,
+            held,
             action: Action::Press,
         }
     }
@@ -151,149 +151,164 @@ fn function_key(key: Key) -> Option<Form> {
 
 /// Keys that have been control characters ever since.
 fn control_key(key: Key) -> Option<u8> {
-    match key {
-        Key::Enter => Some(b'\r'),
-        Key::Tab => Some(b'\t'),
-        Key::Backspace => Some(0x7f),
-        Key::Escape => Some(0x1b),
-        _ => None,
-    }
+    [
+        (Key::Enter, b'\r'),
+        (Key::Tab, b'\t'),
+        (Key::Backspace, 0x7f),
+        (Key::Escape, 0x1b),
+    ]
+    .into_iter()
+    .find(|(known, _)| *known == key)
+    .map(|(_, control)| control)
 }
 
 fn legacy(event: KeyEvent, modes: &Modes) -> Vec<u8> {
-    let KeyEvent { key, mods, .. } = event;
-    let mods = Mods(mods.0 & (Mods::SHIFT.0 | Mods::ALT.0 | Mods::CTRL.0));
+    let KeyEvent { key, held, .. } = event;
+    let held = Mods(held.0 & (Mods::SHIFT.0 | Mods::ALT.0 | Mods::CTRL.0));
     if let Some(form) = function_key(key) {
-        return match (form.last, mods) {
+        return match (form.last, held) {
             ('~', Mods::NONE) => format!("\x1b[{}~", form.number),
             ('P'..='S', Mods::NONE) => format!("\x1bO{}", form.last),
             (last, Mods::NONE) if modes.application_cursor => format!("\x1bO{last}"),
             (last, Mods::NONE) => format!("\x1b[{last}"),
-            (last, mods) => format!("\x1b[{};{}{last}", form.number, mods.number()),
+            (last, held) => format!("\x1b[{};{}{last}", form.number, held.number()),
         }
         .into_bytes();
     }
+    if key == Key::Tab && held.contains(Mods::SHIFT) {
+        return b"\x1b[Z".to_vec();
+    }
+    if let Some(last) = application_keypad(key).filter(|_| modes.application_keypad) {
+        return vec![0x1b, b'O', last];
+    }
+    let ctrl = held.contains(Mods::CTRL);
     let mut bytes = Vec::new();
     // Shift+Enter has no legacy form. What Alt+Enter sends, programs take as a new line too.
-    if mods.contains(Mods::ALT) || (key == Key::Enter && mods.contains(Mods::SHIFT)) {
+    if held.contains(Mods::ALT) || (key == Key::Enter && held.contains(Mods::SHIFT)) {
         bytes.push(0x1b);
     }
-    match key {
-        Key::Tab if mods.contains(Mods::SHIFT) => return b"\x1b[Z".to_vec(),
-        Key::Backspace if mods.contains(Mods::CTRL) => bytes.push(0x08),
-        Key::Keypad(c) if modes.application_keypad => match application_keypad(c) {
-            Some(last) => return vec![0x1b, b'O', last],
-            None => push_char(&mut bytes, c),
-        },
-        Key::KeypadEnter if modes.application_keypad => return b"\x1bOM".to_vec(),
-        Key::KeypadEnter => bytes.push(b'\r'),
-        Key::Char(c) if mods.contains(Mods::CTRL) => match control_of(c) {
+    if let Key::Char(c) | Key::Keypad(c) = key {
+        match control_of(c).filter(|_| ctrl) {
             Some(control) => bytes.push(control),
-            None => push_char(&mut bytes, c),
-        },
-        Key::Char(c) | Key::Keypad(c) => push_char(&mut bytes, c),
-        _ => match control_key(key) {
-            Some(control) => bytes.push(control),
-            None => return Vec::new(),
-        },
+            None => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    } else if key == Key::KeypadEnter {
+        bytes.push(b'\r');
+    } else if key == Key::Backspace && ctrl {
+        bytes.push(0x08);
+    } else if let Some(control) = control_key(key) {
+        bytes.push(control);
+    } else {
+        return Vec::new();
     }
     bytes
 }
 
 /// xterm's modifyOtherKeys: `CSI 27 ; mods ; code ~` for keys that legacy cannot tell apart.
 fn other_keys(event: KeyEvent, modes: &Modes) -> Option<Vec<u8>> {
-    let KeyEvent { key, mods, .. } = event;
-    let code = match key {
-        _ if modes.modify_other_keys == 0 || mods == Mods::NONE => return None,
-        // Back tab is older than all of this.
-        Key::Tab if mods == Mods::SHIFT => return None,
-        Key::Char(c) => {
-            let held = mods.beside_shift();
-            // Level 1 leaves alone what legacy has a code for.
-            let known = held == Mods::ALT
-                || (held.contains(Mods::CTRL) && c.is_ascii() && control_of(c).is_some());
-            if held == Mods::NONE || (modes.modify_other_keys == 1 && known) {
-                return None;
-            }
-            u32::from(c)
+    let KeyEvent { key, held, .. } = event;
+    // Back tab is older than all of this.
+    let known = key == Key::Tab && held == Mods::SHIFT;
+    if modes.modify_other_keys == 0 || held == Mods::NONE || known {
+        return None;
+    }
+    let code = if let Key::Char(c) = key {
+        let beside = held.beside_shift();
+        // Level 1 leaves alone what legacy has a code for.
+        let known = beside == Mods::ALT || (beside.contains(Mods::CTRL) && control_of(c).is_some());
+        if beside == Mods::NONE || (modes.modify_other_keys == 1 && known) {
+            return None;
         }
-        _ => u32::from(control_key(key)?),
+        u32::from(c)
+    } else {
+        u32::from(control_key(key)?)
     };
-    Some(format!("\x1b[27;{};{code}~", mods.number()).into_bytes())
+    Some(format!("\x1b[27;{};{code}~", held.number()).into_bytes())
 }
 
 fn kitty(event: KeyEvent, flags: u8) -> Vec<u8> {
-    let KeyEvent { key, mods, action } = event;
+    let KeyEvent { key, held, action } = event;
     let all = flags & ALL_KEYS != 0;
-    let text = match key {
-        Key::Char(c) | Key::Keypad(c) => Some(c).filter(|_| mods.beside_shift() == Mods::NONE),
-        _ => None,
+    let text = if let Key::Char(c) = key {
+        Some(c).filter(|_| held.beside_shift() == Mods::NONE)
+    } else {
+        None
     };
-    if !all {
-        // Text stays text, and a shell that was left behind by a crashed program can still be typed at.
-        if let (Key::Char(c), Some(_), Action::Press | Action::Repeat) = (key, text, action) {
-            return c.to_string().into_bytes();
+    // Text and the oldest keys stay what they were, so that a shell left behind by a crashed program can be typed at.
+    if let Some(c) = text
+        && !all
+        && action != Action::Release
+    {
+        return c.to_string().into_bytes();
+    }
+    if let Some(control) = control_key(key)
+        && !all
+        && key != Key::Escape
+    {
+        if action == Action::Release {
+            return Vec::new();
         }
-        if let (Key::Enter | Key::Tab | Key::Backspace, Some(control)) = (key, control_key(key)) {
-            if action == Action::Release {
-                return Vec::new();
-            }
-            if mods == Mods::NONE {
-                return vec![control];
-            }
+        if held == Mods::NONE {
+            return vec![control];
         }
     }
-    let (number, last) = match key {
-        Key::F(3) => (13, '~'),
-        Key::Char(c) => (u32::from(unshifted(c)), 'u'),
-        Key::F(n @ 13..=35) => (57376 + u32::from(n - 13), 'u'),
-        Key::Keypad(c) => match keypad_code(c) {
-            Some(code) => (code, 'u'),
-            None => return Vec::new(),
-        },
-        Key::KeypadEnter => (57414, 'u'),
-        _ => match (function_key(key), control_key(key)) {
-            (Some(form), _) => (form.number, form.last),
-            (None, Some(control)) => (u32::from(control), 'u'),
-            (None, None) => return Vec::new(),
-        },
-    };
-    let shifted = match key {
-        Key::Char(c) if flags & ALTERNATES != 0 && mods.contains(Mods::SHIFT) => {
-            Some(u32::from(c)).filter(|c| *c != number)
-        }
-        _ => None,
+    let Some(Form { number, last }) = kitty_form(key) else {
+        return Vec::new();
     };
     let kind = match action {
-        _ if flags & EVENT_TYPES == 0 => None,
-        Action::Press => None,
-        Action::Repeat => Some(2),
-        Action::Release => Some(3),
+        Action::Repeat if flags & EVENT_TYPES != 0 => ":2",
+        Action::Release => ":3",
+        Action::Press | Action::Repeat => "",
     };
-    let text = text.filter(|_| all && flags & TEXT != 0 && action != Action::Release);
+    let text = text.filter(|_| flags & TEXT != 0 && action != Action::Release);
+    let modified = held != Mods::NONE || !kind.is_empty();
+    let number_shown = if number != 1 || modified {
+        number.to_string()
+    } else {
+        String::new()
+    };
+    let shifted = if let Key::Char(c) = key
+        && flags & ALTERNATES != 0
+        && held.contains(Mods::SHIFT)
+        && u32::from(c) != number
+    {
+        format!(":{}", u32::from(c))
+    } else {
+        String::new()
+    };
+    let modifiers = if modified {
+        format!(";{}{kind}", held.number())
+    } else {
+        String::new()
+    };
+    let text = text.map_or_else(String::new, |c| {
+        let skipped = if modified { "" } else { ";" };
+        format!("{skipped};{}", u32::from(c))
+    });
+    format!("\x1b[{number_shown}{shifted}{modifiers}{text}{last}").into_bytes()
+}
 
-    let mut out = String::from("\x1b[");
-    let modified = mods != Mods::NONE || kind.is_some() || text.is_some();
-    if number != 1 || modified {
-        out += &number.to_string();
+fn kitty_form(key: Key) -> Option<Form> {
+    let form = |number| Some(Form { number, last: 'u' });
+    if let Key::Char(c) = key {
+        form(u32::from(unshifted(c)))
+    } else if let Key::Keypad(c) = key {
+        form(keypad_code(c)?)
+    } else if key == Key::KeypadEnter {
+        form(57414)
+    } else if key == Key::F(3) {
+        // `CSI R` would be a cursor report.
+        Some(Form {
+            number: 13,
+            last: '~',
+        })
+    } else if let Key::F(n @ 13..=35) = key {
+        form(57376 + u32::from(n - 13))
+    } else if let Some(control) = control_key(key) {
+        form(u32::from(control))
+    } else {
+        function_key(key)
     }
-    if let Some(shifted) = shifted {
-        out += &format!(":{shifted}");
-    }
-    if modified {
-        out.push(';');
-        if mods != Mods::NONE || kind.is_some() {
-            out += &mods.number().to_string();
-        }
-        if let Some(kind) = kind {
-            out += &format!(":{kind}");
-        }
-    }
-    if let Some(text) = text {
-        out += &format!(";{}", u32::from(text));
-    }
-    out.push(last);
-    out.into_bytes()
 }
 
 /// The key that makes this character together with shift; only letters are the same on every layout.
@@ -320,7 +335,13 @@ fn control_of(c: char) -> Option<u8> {
     }
 }
 
-fn application_keypad(c: char) -> Option<u8> {
+fn application_keypad(key: Key) -> Option<u8> {
+    if key == Key::KeypadEnter {
+        return Some(b'M');
+    }
+    let Key::Keypad(c) = key else {
+        return None;
+    };
     match c {
         '0'..='9' => Some(b'p' + (c as u8 - b'0')),
         '*' => Some(b'j'),
@@ -346,10 +367,6 @@ fn keypad_code(c: char) -> Option<u32> {
     }
 }
 
-fn push_char(bytes: &mut Vec<u8>, c: char) {
-    bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -361,8 +378,8 @@ mod tests {
         }
     }
 
-    fn sent(key: Key, mods: Mods, action: Action, modes: &Modes) -> String {
-        let event = KeyEvent { key, mods, action };
+    fn sent(key: Key, held: Mods, action: Action, modes: &Modes) -> String {
+        let event = KeyEvent { key, held, action };
         String::from_utf8(key_bytes(event, modes)).unwrap()
     }
 

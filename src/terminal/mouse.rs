@@ -35,7 +35,7 @@ pub(crate) struct MouseEvent {
     pub(crate) action: MouseAction,
     pub(crate) col: u16,
     pub(crate) row: u16,
-    pub(crate) mods: Mods,
+    pub(crate) held: Mods,
 }
 
 /// Arrow keys for one notch of the wheel, as terminals do for programs that know no mouse.
@@ -45,9 +45,9 @@ const NOTCH: usize = 3;
 pub(crate) fn mouse_bytes(event: MouseEvent, modes: &Modes) -> Option<Vec<u8>> {
     let wanted = match (modes.mouse, event.action) {
         (Mouse::Off, MouseAction::Wheel(wheel)) => return arrows(wheel, modes),
-        (Mouse::Off, _) => false,
-        (Mouse::Click, MouseAction::Drag(_) | MouseAction::Move) => false,
-        (Mouse::Drag, MouseAction::Move) => false,
+        (Mouse::Off, _)
+        | (Mouse::Click, MouseAction::Drag(_) | MouseAction::Move)
+        | (Mouse::Drag, MouseAction::Move) => false,
         (Mouse::Click | Mouse::Drag | Mouse::Motion, _) => true,
     };
     if !wanted {
@@ -86,7 +86,7 @@ fn code(event: MouseEvent) -> u8 {
     };
     [(Mods::SHIFT, 4), (Mods::ALT, 8), (Mods::CTRL, 16)]
         .into_iter()
-        .filter(|(held, _)| event.mods.contains(*held))
+        .filter(|(modifier, _)| event.held.contains(*modifier))
         .fold(code, |code, (_, bit)| code | bit)
 }
 
@@ -130,12 +130,12 @@ pub(crate) fn focus_bytes(front: bool, modes: &Modes) -> Option<&'static [u8]> {
 mod tests {
     use super::*;
 
-    fn at(action: MouseAction, mods: Mods, modes: &Modes) -> Option<String> {
+    fn at(action: MouseAction, held: Mods, modes: &Modes) -> Option<String> {
         let event = MouseEvent {
             action,
             col: 9,
             row: 4,
-            mods,
+            held,
         };
         mouse_bytes(event, modes).map(|bytes| String::from_utf8(bytes).unwrap())
     }
@@ -210,7 +210,7 @@ mod tests {
                 action: Press(Button::Left),
                 col,
                 row: 0,
-                mods: Mods::NONE,
+                held: Mods::NONE,
             };
             assert_eq!(mouse_bytes(event, &modes).is_some(), fits, "column {col}");
         }

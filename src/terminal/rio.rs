@@ -51,7 +51,7 @@ impl Rio {
         self.machine.side.feed_begins();
         let mut rest = bytes;
         while let Some(piece) = self.strings.next(&mut rest) {
-            self.machine.take(piece);
+            self.machine.take(&piece);
         }
     }
 
@@ -191,8 +191,8 @@ impl Machine {
         }
     }
 
-    fn take(&mut self, piece: Piece<'_>) {
-        match piece {
+    fn take(&mut self, piece: &Piece<'_>) {
+        match *piece {
             Piece::Plain(bytes) => self.advance(&[bytes]),
             Piece::Osc { body, bell } => self.osc(body, bell),
             // XTGETTCAP, and synchronized updates in their older form.

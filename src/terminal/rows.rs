@@ -1,5 +1,6 @@
 //! Rows of the engine's grid as lines of styled runs.
 
+use rio_vt::codepoint_width::codepoint_width;
 use rio_vt::config::colors::AnsiColor;
 use rio_vt::crosswords::grid::Grid;
 use rio_vt::crosswords::pos::Line as Row;
@@ -42,8 +43,7 @@ pub(super) fn line(term: &Term, row: Row) -> Line {
         let mut cell = cells[n];
         let wide =
             cell.wide() == Wide::Wide && cells.get(n + 1).is_some_and(|next| next.is_spacer());
-        if !wide && cell.wide() == Wide::Wide {
-            // Its second half was shifted away; one half is nothing.
+        if !wide && is_half(cell) {
             cell.set_wide(Wide::Spacer);
         }
         n += if wide { 2 } else { 1 };
@@ -73,6 +73,15 @@ pub(super) fn line(term: &Term, row: Row) -> Line {
         }
         if let Some(run) = runs.last_mut() {
             run.text.push(shown(cell));
+        }
+    }
+    // Half a character at the end turned out to be a blank.
+    if open.is_some_and(|look| look.takes_blanks)
+        && let Some(last) = runs.last_mut()
+    {
+        last.text.truncate(last.text.trim_end_matches(' ').len());
+        if last.text.is_empty() {
+            runs.pop();
         }
     }
     Line(runs)
@@ -133,6 +142,16 @@ fn is_blank(grid: &Grid<Square>, cell: Square) -> bool {
 /// of an earlier character with it.
 fn is_hollow(cell: Square) -> bool {
     cell.c() == '\0' || matches!(cell.wide(), Wide::Spacer | Wide::LeadingSpacer)
+}
+
+/// The other half of the character was shifted away or overwritten, and one half is nothing.
+fn is_half(cell: Square) -> bool {
+    let c = cell.c();
+    cell.wide() == Wide::Wide
+        || (c > '\u{ff}'
+            && cell.wide() == Wide::Narrow
+            && !cell.has_grapheme()
+            && codepoint_width(u32::from(c)) == Some(2))
 }
 
 /// Control characters never leave the grid: a tab is kept in its first cell, an unwritten cell is NUL.

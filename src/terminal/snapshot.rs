@@ -5,18 +5,23 @@
 
 use std::io::Write as _;
 
-use rio_vt::ansi::CursorShape;
+use rio_vt::ansi::{CursorShape, KeyboardModes};
+use rio_vt::codepoint_width::codepoint_width;
 use rio_vt::crosswords::Mode;
 use rio_vt::crosswords::grid::Grid;
 use rio_vt::crosswords::pos::{
     CharsetIndex, Charsets, Column, Cursor, Line as Row, StandardCharset,
 };
 use rio_vt::crosswords::square::Square;
+use rio_vt::performer::handler::Handler;
 
 use super::cells::{Attrs, Color, Line, Run, Style, Underline, Width};
 use super::damage::Term;
 use super::rows::{self, End};
 use super::side::Side;
+
+/// How many sets of keyboard flags the engine keeps for a screen.
+const KEYBOARD_STACK: usize = 8;
 
 /// Private modes, and whether a fresh terminal has them on.
 const PRIVATE: [(Mode, u16, bool); 13] = [
@@ -46,28 +51,61 @@ pub(super) fn take(term: &mut Term, side: &Side) -> Vec<u8> {
     let mut writer = Writer::default();
     writer.put("\x1bc\x1b[?2027l");
     if term.mode().contains(Mode::ALT_SCREEN) {
-        // The main screen can only be read while it shows. Going back to the alternate one would clear it, so it
-        // steps aside meanwhile.
-        let blank = Grid::new(term.screen_lines(), term.columns(), 0);
-        let alternate = std::mem::replace(&mut term.grid, blank);
-        term.swap_alt();
-        writer.flowing(term);
-        writer.position(&term.grid.cursor, 0);
-        writer.pending_wrap(term);
-        writer.pen(&term.grid, &term.grid.cursor);
-        writer.keyboard(term);
-        term.swap_alt();
-        term.grid = alternate;
-        term.reset_damage();
+        with_other_screen(term, |main| {
+            writer.flowing(main);
+            writer.position(&main.grid.cursor, 0);
+            writer.pending_wrap(main, &main.grid.cursor);
+            writer.pen(&main.grid, &main.grid.cursor);
+            writer.keyboard(main);
+        });
         writer.put("\x1b[?1049h");
         writer.plain_pen();
         writer.put("\x1b[2J");
         writer.fixed(term);
     } else {
+        with_other_screen(term, |alternate| {
+            writer.put("\x1b[?1049h");
+            writer.saved(alternate);
+            writer.keyboard(alternate);
+            writer.put("\x1b[?1049l");
+        });
         writer.flowing(term);
     }
     writer.state(term, side);
+    writer.keyboard(term);
     writer.out
+}
+
+/// Brings forward the screen that does not show, since it can only be read so. Changing screens clears the alternate
+/// one and moves cursors, so the one that shows steps aside meanwhile.
+fn with_other_screen(term: &mut Term, look: impl FnOnce(&mut Term)) {
+    let blank = Grid::new(term.screen_lines(), term.columns(), 0);
+    let shown = std::mem::replace(&mut term.grid, blank);
+    term.swap_alt();
+    look(term);
+    term.swap_alt();
+    term.grid = shown;
+    term.reset_damage();
+}
+
+/// The keyboard flags of a screen, the latest last. The engine's ring of them can only be read by taking it apart.
+fn keyboard_stack(term: &mut Term) -> Vec<u8> {
+    let mut stack: Vec<KeyboardModes> = (0..KEYBOARD_STACK)
+        .map(|_| {
+            let flags = term.keyboard_mode();
+            Handler::pop_keyboard_modes(term, 1);
+            flags
+        })
+        .collect();
+    stack.reverse();
+    for flags in &stack {
+        Handler::push_keyboard_mode(term, *flags);
+    }
+    stack
+        .into_iter()
+        .map(|flags| flags.bits())
+        .skip_while(|flags| *flags == 0)
+        .collect()
 }
 
 #[derive(Default)]
@@ -145,26 +183,28 @@ impl Writer {
 
     /// Everything that is not on the screen, for the screen that shows.
     fn state(&mut self, term: &Term, side: &Side) {
-        let saved = &term.grid.saved_cursor;
-        if *saved != Cursor::default() {
-            self.position(saved, 0);
-            self.pen(&term.grid, saved);
-            self.put("\x1b7");
-        }
-        self.plain_pen();
+        self.saved(term);
         let mode = term.mode();
-        let mut top = 0;
         if let Some((first, last)) = side.region {
             write_to!(self, "\x1b[{first};{last}r");
-            if mode.contains(Mode::ORIGIN) {
-                top = first - 1;
-            }
         }
-        if mode.contains(Mode::ORIGIN) {
+        // Restoring a cursor can bring it out of the region that rows are counted in.
+        let origin = mode.contains(Mode::ORIGIN);
+        let top = side.region.map_or(0, |(first, _)| first - 1);
+        let row = usize::try_from(term.grid.cursor.pos.row.0).unwrap_or(0);
+        let inside = side
+            .region
+            .is_none_or(|(_, last)| (top..last).contains(&row));
+        if origin && inside {
+            self.put("\x1b[?6h");
+            self.position(&term.grid.cursor, top);
+        } else {
+            self.position(&term.grid.cursor, 0);
+        }
+        self.pending_wrap(term, &term.grid.cursor);
+        if origin && !inside {
             self.put("\x1b[?6h");
         }
-        self.position(&term.grid.cursor, top);
-        self.pending_wrap(term);
         for (flag, number, fresh) in PRIVATE {
             let on = mode.contains(flag);
             if on != fresh {
@@ -194,15 +234,25 @@ impl Writer {
         if !side.title.is_empty() {
             write_to!(self, "\x1b]2;{}\x07", side.title);
         }
-        self.keyboard(term);
         if let Some(level) = term.modify_other_keys() {
             write_to!(self, "\x1b[>4;{level}m");
         }
     }
 
-    fn keyboard(&mut self, term: &Term) {
-        let flags = term.keyboard_mode().bits();
-        if flags != 0 {
+    /// The cursor that the program may come back to.
+    fn saved(&mut self, term: &Term) {
+        let saved = &term.grid.saved_cursor;
+        if *saved != Cursor::default() {
+            self.position(saved, 0);
+            self.pending_wrap(term, saved);
+            self.pen(&term.grid, saved);
+            self.put("\x1b7");
+        }
+        self.plain_pen();
+    }
+
+    fn keyboard(&mut self, term: &mut Term) {
+        for flags in keyboard_stack(term) {
             write_to!(self, "\x1b[>{flags}u");
         }
     }
@@ -218,8 +268,7 @@ impl Writer {
     }
 
     /// A cursor that stands behind the last column got there by printing the last cell, so that is done again.
-    fn pending_wrap(&mut self, term: &Term) {
-        let cursor = &term.grid.cursor;
+    fn pending_wrap(&mut self, term: &Term, cursor: &Cursor<Square>) {
         let last = Column(term.columns() - 1);
         if !cursor.should_wrap || cursor.pos.col != last {
             return;
@@ -231,7 +280,7 @@ impl Writer {
         if spacer {
             self.put("\x1b[D");
         }
-        match line.from_cell(before) {
+        match line.rest_from(before) {
             Some(run) => self.run(&run),
             None => self.pad(1),
         }
@@ -276,11 +325,19 @@ impl Writer {
         self.style(run.style);
         self.link(run.link.clone());
         let mut text = run.text.chars();
-        match (run.width, text.next()) {
-            (Width::Cluster(_), Some(first)) => {
-                write_to!(self, "{first}\x1b[?2027h{}\x1b[?2027l", text.as_str());
-            }
-            _ => self.put(&run.text),
+        let (Width::Cluster(cells), Some(first)) = (run.width, text.next()) else {
+            self.put(&run.text);
+            return;
+        };
+        let marks = text.as_str();
+        if cells == 1 && width_of(first) == 1 && marks.chars().all(|c| width_of(c) == 0) {
+            // Joining may make the first character wide; without it, marks never do.
+            self.put(&run.text);
+        } else if cells == 1 {
+            // What could not become wide, for want of a column and of wrapping, cannot now.
+            write_to!(self, "{first}\x1b[?2027h\x1b[?7l{marks}\x1b[?2027l\x1b[?7h");
+        } else {
+            write_to!(self, "{first}\x1b[?2027h{marks}\x1b[?2027l");
         }
     }
 
@@ -329,6 +386,10 @@ impl Writer {
     }
 }
 
+fn width_of(c: char) -> u8 {
+    codepoint_width(u32::from(c)).unwrap_or(0)
+}
+
 impl Line {
     fn begins_wide(&self) -> bool {
         self.0
@@ -337,7 +398,7 @@ impl Line {
     }
 
     /// What stands in the line from that cell on, if a character begins there.
-    fn from_cell(&self, cell: usize) -> Option<Run> {
+    fn rest_from(&self, cell: usize) -> Option<Run> {
         let mut at = 0;
         for run in &self.0 {
             if cell < at + run.cells() {

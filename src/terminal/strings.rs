@@ -180,20 +180,14 @@ impl Strings {
     }
 }
 
-/// The first ESC. Looks at 32 bytes at once, since most output has long stretches without one.
+/// The first ESC. Most output has long stretches without one, and whether a block has any is quickly seen.
 fn find_escape(bytes: &[u8]) -> Option<usize> {
-    let (blocks, tail) = bytes.as_chunks::<32>();
-    for (n, block) in blocks.iter().enumerate() {
-        if block
-            .iter()
-            .fold(false, |found, byte| found | (*byte == ESC))
-        {
-            let within = block.iter().position(|byte| *byte == ESC)?;
-            return Some(n * 32 + within);
-        }
-    }
-    let within = tail.iter().position(|byte| *byte == ESC)?;
-    Some(blocks.len() * 32 + within)
+    const BLOCK: usize = 256;
+    let (n, block) = (0..)
+        .zip(bytes.chunks(BLOCK))
+        .find(|(_, block)| block.contains(&ESC))?;
+    let within = block.iter().position(|byte| *byte == ESC)?;
+    Some(n * BLOCK + within)
 }
 
 #[cfg(test)]
@@ -294,7 +288,7 @@ mod tests {
 
     #[test]
     fn an_escape_is_found_wherever_it_stands() {
-        for len in [0, 1, 31, 32, 33, 64, 100] {
+        for len in [0, 1, 255, 256, 257, 600] {
             assert_eq!(find_escape(&vec![b'a'; len]), None);
             for at in 0..len {
                 let mut bytes = vec![b'a'; len];

@@ -129,7 +129,7 @@ fn a_family_survives_two_hundred_resizes() {
 #[test]
 fn noise_and_resizes_leave_a_working_engine() {
     let mut dice = Dice(42);
-    for round in 0..60 {
+    for round in 0..40 {
         let mut engine = engine(
             u16::try_from(1 + dice.roll(60)).unwrap(),
             u16::try_from(1 + dice.roll(20)).unwrap(),

@@ -1,4 +1,4 @@
-//! The same output through a second engine, alacritty_terminal, must give the same screen.
+//! The same output through a second engine, `alacritty_terminal`, must give the same screen.
 //!
 //! Left out is what the two are known to see differently: erased halves of wide characters, the history that ED 2
 //! makes, insert mode.
@@ -95,7 +95,7 @@ fn state(engine: &Rio) -> (Vec<String>, (usize, i32), Vec<bool>) {
 #[test]
 fn two_engines_agree() {
     let mut dice = Dice(2026);
-    for round in 0..300 {
+    for round in 0..200 {
         let (cols, rows) = (10 + dice.roll(70), 3 + dice.roll(22));
         let size = Size {
             cols: u16::try_from(cols).unwrap(),
