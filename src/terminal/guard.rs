@@ -165,8 +165,10 @@ impl Handler for Guard<'_> {
     }
 
     fn set_current_directory(&mut self, path: PathBuf) {
-        let path = plain(&path.to_string_lossy(), LONGEST_PATH);
-        self.side.announce(Event::Cwd(path));
+        let path = path.to_string_lossy();
+        if path.len() <= LONGEST_PATH && !path.contains(char::is_control) {
+            self.side.announce(Event::Cwd(path.into_owned()));
+        }
     }
 
     fn bell(&mut self) {

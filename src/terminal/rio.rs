@@ -275,3 +275,42 @@ fn bounded(size: Size) -> Size {
 fn cells(size: Size) -> CrosswordsSize {
     CrosswordsSize::new(usize::from(size.cols), usize::from(size.rows))
 }
+
+#[cfg(test)]
+mod tests {
+    use rio_vt::crosswords::pos::Column;
+
+    use super::*;
+
+    /// A cursor outside the grid stands for whatever fault the engine may have.
+    #[test]
+    fn a_fault_of_the_engine_costs_its_screen_and_nothing_else() {
+        let size = Size { cols: 20, rows: 4 };
+        let mut engine = Rio::new(size, 10);
+        engine.feed(b"\x1b]2;title\x07\x1b[?2004hlost\x1b]2;unfin");
+        engine.set_colors(Colors {
+            fg: (1, 1, 1),
+            bg: (2, 2, 2),
+        });
+        for fault in [0, 1] {
+            let before = engine.revision();
+            engine.machine.term.grid.cursor.pos.col = Column(9999);
+            engine.machine.term.grid.cursor.pos.row = Row(9999);
+            if fault == 0 {
+                engine.feed(b"ished\x07x");
+            } else {
+                engine.resize(Size { cols: 3, rows: 2 });
+            }
+            assert!(engine.revision() > before);
+            assert_eq!(
+                engine.changed_since(before).len(),
+                usize::from(engine.size().rows)
+            );
+            assert_eq!(engine.modes(), Rio::new(size, 10).modes());
+            engine.feed(b"\x1b[Halive\x1b]11;?\x07");
+            assert_eq!(engine.text().concat(), "alive");
+            assert_eq!(engine.take_replies(), b"\x1b]11;rgb:0202/0202/0202\x07");
+        }
+        assert_eq!(engine.size(), Size { cols: 3, rows: 2 });
+    }
+}

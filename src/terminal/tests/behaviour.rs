@@ -1,10 +1,10 @@
 //! What the programs we run take for granted, after ECMA-48, xterm and kitty.
 
-use super::*;
-use crate::terminal::{
+use super::super::{
     Attrs, Color, Colors, CursorShape, Event, Modes, Mouse, Progress, Run, StatusState, Style,
     Underline, Width,
 };
+use super::*;
 
 /// What it is about, the size, the output; the rows and the cursor's column and row that come of it.
 type Probe = (
@@ -512,6 +512,11 @@ fn what_a_program_tells_beside_the_screen_becomes_events() {
             "\x1b]7;file:///tmp/x%20y\x07",
             vec![Event::Cwd("/tmp/x y".into())],
         ),
+        (
+            "\x1b]7;file:///a%20%20b\x07",
+            vec![Event::Cwd("/a  b".into())],
+        ),
+        ("\x1b]7;file:///a%0ab\x07", vec![]),
         ("\x1b]9;done; really\x07", vec![notice("", "done; really")]),
         ("\x1b]9;2;box\x07", vec![]),
         (

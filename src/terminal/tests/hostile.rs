@@ -1,7 +1,7 @@
 //! Output made to hurt. Bounds are asserted by counting, never by the clock.
 
+use super::super::Event;
 use super::*;
-use crate::terminal::Event;
 
 const FAMILY: &str = "👩\u{200d}👩\u{200d}👧\u{200d}👦";
 
@@ -22,7 +22,7 @@ fn a_cell_takes_so_many_marks_and_no_more() {
         let engine = fed(80, 24, &output);
         let longest = (0..24)
             .flat_map(|row| engine.line(row).0)
-            .filter(|run| matches!(run.width, crate::terminal::Width::Cluster(_)))
+            .filter(|run| matches!(run.width, super::super::Width::Cluster(_)))
             .map(|run| run.text.chars().count())
             .max();
         assert!(longest.is_some_and(|len| len <= 34), "{what}: {longest:?}");

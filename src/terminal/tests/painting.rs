@@ -1,7 +1,7 @@
 //! What several painters see of one engine.
 
+use super::super::{Picture, Reader};
 use super::*;
-use crate::terminal::{Picture, Reader};
 
 fn rows(picture: &Picture) -> Vec<(u16, String)> {
     picture

@@ -1,7 +1,7 @@
 //! A snapshot fed to a fresh engine gives the same terminal, and it goes on in the same way.
 
+use super::super::{Cursor, Modes};
 use super::*;
-use crate::terminal::{Cursor, Modes};
 
 #[derive(Debug, PartialEq)]
 struct Everything {
@@ -143,8 +143,8 @@ fn a_snapshot_changes_nothing_and_keeps_the_title() {
     assert_eq!(engine.text()[0], "main");
 }
 
-fn engine_title(title: &str) -> Vec<crate::terminal::Event> {
-    vec![crate::terminal::Event::Title(title.to_owned())]
+fn engine_title(title: &str) -> Vec<super::super::Event> {
+    vec![super::super::Event::Title(title.to_owned())]
 }
 
 #[test]
