@@ -81,7 +81,7 @@ impl Split {
 /// This needs no list of the agent's flags, since a word that looks like a flag is never the value of another.
 pub(crate) fn switches(raw: Vec<String>) -> (Switches, Vec<String>) {
     let mut switches = Switches::default();
-    let mut rest = Vec::with_capacity(raw.len());
+    let mut rest: Vec<String> = Vec::with_capacity(raw.len());
     let mut open = true;
     for word in raw {
         let switch = match word.as_str() {
@@ -91,14 +91,16 @@ pub(crate) fn switches(raw: Vec<String>) -> (Switches, Vec<String>) {
             "--json" => Some(&mut switches.json),
             _ => None,
         };
-        match switch.filter(|_| open) {
-            Some(switch) => *switch = true,
-            None => {
-                let over = word == "--" || (switches.exec && flag(&word).is_none());
-                open &= !over;
-                rest.push(word);
-            }
+        if let Some(switch) = switch.filter(|_| open) {
+            *switch = true;
+            continue;
         }
+        let is_value = rest
+            .last()
+            .is_some_and(|last| Owned::default().valued(last).is_some());
+        let is_program = switches.exec && !is_value && flag(&word).is_none();
+        open &= word != "--" && !is_program;
+        rest.push(word);
     }
     (switches, rest)
 }
