@@ -85,17 +85,18 @@ impl Chord {
     /// The chord a terminal reports. Terminals differ in what they say about shift on letters; this evens it out:
     /// with ctrl a letter is lower case and shift is kept, else shift is in the letter.
     pub(crate) fn new(key: Key, mut mods: Mods) -> Self {
-        let key = match key {
-            Key::Char(letter) if mods.ctrl => {
-                mods.shift |= letter.is_uppercase();
-                Key::Char(lower(letter))
-            }
-            Key::Char(letter) => {
-                let shifted = std::mem::take(&mut mods.shift);
-                Key::Char(if shifted { upper(letter) } else { letter })
-            }
-            other => other,
+        let Key::Char(letter) = key else {
+            return Self { key, mods };
         };
+        let letter = if mods.ctrl {
+            mods.shift |= letter.is_uppercase();
+            lower(letter)
+        } else if std::mem::take(&mut mods.shift) {
+            upper(letter)
+        } else {
+            letter
+        };
+        let key = Key::Char(letter);
         Self { key, mods }
     }
 
@@ -192,14 +193,16 @@ impl fmt::Display for Chord {
                 f.write_str(name)?;
             }
         }
-        match self.key {
-            Key::F(number) => write!(f, "f{number}"),
-            key => match (NAMES.iter().find(|(_, known)| *known == key), key) {
-                (Some((name, _)), _) => f.write_str(name),
-                (None, Key::Char(letter)) => write!(f, "{letter}"),
-                (None, _) => Err(fmt::Error),
-            },
+        if let Some((name, _)) = NAMES.iter().find(|(_, known)| *known == self.key) {
+            return f.write_str(name);
         }
+        if let Key::F(number) = self.key {
+            return write!(f, "f{number}");
+        }
+        let Key::Char(letter) = self.key else {
+            return Err(fmt::Error);
+        };
+        write!(f, "{letter}")
     }
 }
 

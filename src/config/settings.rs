@@ -53,6 +53,10 @@ pub(crate) struct Journal {
 }
 
 /// How often a screen is drawn, in milliseconds.
+#[expect(
+    clippy::struct_field_names,
+    reason = "the user reads these names, and a figure needs its unit"
+)]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Pacing {

@@ -57,54 +57,36 @@ pub(crate) fn plan(wish: &Wish<'_>, ground: &Ground<'_>) -> Result<Planned, Wron
     }
     let early = owned(wish.raw)?;
     let agent_with = |profile: Option<&Profile>| {
-        early
-            .agent
-            .as_deref()
-            .or(wish.agent)
-            .or(profile.and_then(|profile| profile.agent.as_deref()))
+        let person = early.agent.as_deref().or(wish.agent);
+        let profile = profile.and_then(|profile| profile.agent.as_deref());
+        person
+            .or(profile)
             .unwrap_or(ground.default_agent)
             .to_owned()
     };
-    let (choice, profile) = match early.profile.as_deref().or(wish.profile) {
-        Some(name) => {
-            let profile = named(name, ground.set)?;
-            let choice = Choice {
-                winner: Some(name.to_owned()),
-                why: Why::Named,
-                ..Choice::default()
-            };
-            (choice, Some(profile))
-        }
-        None => {
-            // Which flags take a value depends on the agent, which the profile decides, which the words decide. The
-            // agent that is likely reads the words; the one that is chosen reads the line below.
-            let likely = (ground.flags)(&agent_with(None));
-            let read = split(wish.raw, &likely).or_else(|_| split(wish.raw, &Flags::default()))?;
-            let text = text(read.task(), wish.task).unwrap_or_default();
-            let choice = choose(&text, ground.set);
-            let profile = choice.winner.as_deref();
-            let profile = profile.and_then(|name| ground.set.named(name));
-            (choice, profile)
-        }
+    let choice = match early.profile.as_deref().or(wish.profile) {
+        Some(name) => named(name, ground.set)?,
+        // Which flags take a value depends on the agent, which the profile decides, which the words decide. The
+        // agent that is likely reads the words; the one that is chosen reads the line below.
+        None => choose(&words(wish, (ground.flags)(&agent_with(None)))?, ground.set),
     };
+    let profile = choice.winner.as_deref();
+    let profile = profile.and_then(|name| ground.set.named(name));
     let agent = agent_with(profile);
     let line = split(wish.raw, &(ground.flags)(&agent))?;
     let task = text(line.task(), wish.task);
+
     let mut warnings = said(&choice, task.is_some());
     if !ground.is_repo {
         warnings.push("no repo here, so only the generic profiles are known".to_owned());
     }
     warnings.extend(line.warnings);
-
     let owned = line.owned;
+    let name = choice.winner.as_deref().unwrap_or(&agent);
     let mut recipe = Recipe {
+        title: titled(wish, &owned, task.as_deref().unwrap_or_default(), name),
         agent,
         profile: choice.winner.clone(),
-        title: owned
-            .title
-            .as_deref()
-            .or(wish.title)
-            .map_or_else(|| title(task.as_deref().unwrap_or_default()), given),
         dir: wish.dir.join(owned.dir.as_deref().unwrap_or_default()),
         effort: profile.and_then(|profile| profile.effort.clone()),
         hint: Some(hint(profile, ground.inbox, ground.handoffs)),
@@ -122,9 +104,6 @@ pub(crate) fn plan(wish: &Wish<'_>, ground: &Ground<'_>) -> Result<Planned, Wron
     };
     replace(&mut recipe.model, owned.model.as_deref().or(wish.model));
     replace(&mut recipe.effort, owned.effort.as_deref().or(wish.effort));
-    if recipe.title.is_empty() {
-        recipe.title = recipe.profile.as_ref().unwrap_or(&recipe.agent).clone();
-    }
     Ok(Planned {
         recipe,
         color: profile.and_then(|profile| profile.color.clone()),
@@ -132,6 +111,22 @@ pub(crate) fn plan(wish: &Wish<'_>, ground: &Ground<'_>) -> Result<Planned, Wron
         owned,
         warnings,
     })
+}
+
+/// The text of a wish, as far as it can be told before the agent is certain.
+fn words(wish: &Wish<'_>, likely: Flags) -> Result<String, Wrong> {
+    let read = split(wish.raw, &likely).or_else(|_| split(wish.raw, &Flags::default()))?;
+    Ok(text(read.task(), wish.task).unwrap_or_default())
+}
+
+/// The title that was given, else one made of `words`, else `name`.
+fn titled(wish: &Wish<'_>, owned: &Owned, words: &str, name: &str) -> String {
+    let person = owned.title.as_deref().or(wish.title).map(given);
+    [person, Some(title(words))]
+        .into_iter()
+        .flatten()
+        .find(|title| !title.is_empty())
+        .unwrap_or_else(|| name.to_owned())
 }
 
 /// Takes over what only the agent understands that the profile is written for. What another agent goes without is told.
@@ -163,12 +158,7 @@ fn command(wish: &Wish<'_>) -> Result<Planned, Wrong> {
     let name = program.rsplit('/').next().unwrap_or(program);
     let recipe = Recipe {
         agent: name.to_owned(),
-        title: line
-            .owned
-            .title
-            .as_deref()
-            .or(wish.title)
-            .map_or_else(|| title(&line.words.join(" ")), given),
+        title: titled(wish, &line.owned, &line.words.join(" "), name),
         dir: wish.dir.join(line.owned.dir.as_deref().unwrap_or_default()),
         flags: line.words,
         ..Recipe::default()
@@ -181,20 +171,26 @@ fn command(wish: &Wish<'_>) -> Result<Planned, Wrong> {
     })
 }
 
-fn named<'a>(name: &str, set: &'a Profiles) -> Result<&'a Profile, Wrong> {
-    set.named(name).ok_or_else(|| {
-        let known: Vec<_> = set
-            .profiles
-            .iter()
-            .map(|known| known.name.as_str())
-            .collect();
-        Wrong {
-            what: format!("no profile called `{}`", name.escape_debug()),
-            mend: match known[..] {
-                [] => "no profile is known here; leave `--profile` out".to_owned(),
-                _ => format!("known here: `{}`", known.join("`, `")),
-            },
-        }
+/// The choice of a profile that the person named.
+fn named(name: &str, set: &Profiles) -> Result<Choice, Wrong> {
+    if set.named(name).is_some() {
+        return Ok(Choice {
+            winner: Some(name.to_owned()),
+            why: Why::Named,
+            ..Choice::default()
+        });
+    }
+    let known: Vec<_> = set
+        .profiles
+        .iter()
+        .map(|known| known.name.as_str())
+        .collect();
+    Err(Wrong {
+        what: format!("no profile called `{}`", name.escape_debug()),
+        mend: match known[..] {
+            [] => "no profile is known here; leave `--profile` out".to_owned(),
+            _ => format!("known here: `{}`", known.join("`, `")),
+        },
     })
 }
 
@@ -315,18 +311,6 @@ mod tests {
         plan(&wish, &ground)
     }
 
-    /// Agent, profile, model, effort and flags of what a line comes to.
-    fn recipe(line: &str) -> (String, String, String, String, String) {
-        let recipe = planned(|_| {}, line).unwrap().recipe;
-        (
-            recipe.agent,
-            recipe.profile.unwrap_or_default(),
-            recipe.model.unwrap_or_default(),
-            recipe.effort.unwrap_or_default(),
-            recipe.flags.join(" "),
-        )
-    }
-
     #[test]
     fn the_profile_fills_and_the_person_replaces() {
         for (line, agent, profile, model, effort, flags) in [
@@ -399,9 +383,16 @@ mod tests {
             ("hello", "claude", "quick", "", "", ""),
             ("", "claude", "quick", "", "", ""),
         ] {
-            let expected = (agent, profile, model, effort, flags);
-            let (a, b, c, d, e) = recipe(line);
-            assert_eq!((&*a, &*b, &*c, &*d, &*e), expected, "{line}");
+            let recipe = planned(|_| {}, line).unwrap().recipe;
+            let text = Option::unwrap_or_default;
+            let found = [
+                recipe.agent,
+                text(recipe.profile),
+                text(recipe.model),
+                text(recipe.effort),
+                recipe.flags.join(" "),
+            ];
+            assert_eq!(found, [agent, profile, model, effort, flags], "{line}");
         }
     }
 
@@ -451,6 +442,13 @@ mod tests {
             "`docs/handoffs/`",
         ] {
             assert!(hint.contains(part), "{part}");
+        }
+        for line in ["--title ' ' \"\u{7} \"", "' '"] {
+            assert_eq!(
+                planned(|_| {}, line).unwrap().recipe.title,
+                "quick",
+                "{line:?}"
+            );
         }
         let found = planned(|_| {}, "--dir /else").unwrap();
         assert_eq!(found.recipe.dir, Path::new("/else"));
