@@ -80,7 +80,6 @@ static FLAGS: Flags = Flags {
         "--replay-user-messages",
         "--restricted",
         "--resume",
-        "-r",
         "--safe-mode",
         "--strict-mcp-config",
         "--teleport",
@@ -89,7 +88,6 @@ static FLAGS: Flags = Flags {
         "--version",
         "-v",
         "--worktree",
-        "-w",
     ],
     variadic: &[
         "--add-dir",
@@ -102,7 +100,7 @@ static FLAGS: Flags = Flags {
         "--mcp-config",
         "--tools",
     ],
-    aliases: &[],
+    aliases: &[("-r", "--resume"), ("-w", "--worktree")],
 };
 
 /// Flags that say which conversation it is; beside them the client takes no id of our choice.

@@ -55,7 +55,7 @@ static FLAGS: Flags = Flags {
         "--worktree",
     ],
     variadic: &["--image", "-i"],
-    aliases: &[("-m", "--model")],
+    aliases: &[("-m", "--model"), ("-C", "--dir"), ("--cd", "--dir")],
 };
 
 /// What the client adds to the environment of what it starts.
