@@ -187,6 +187,7 @@ fn stripped(profile: Profile, waiting: &mut Vec<String>) -> Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::deck::launch::choose;
 
     fn file(text: &str) -> File {
         read(text, Path::new("p.toml"), &built_in_names()).unwrap()
@@ -252,6 +253,36 @@ mod tests {
                 let other = keywords.insert(keyword, &profile.name);
                 assert_eq!(other, None, "`{keyword}` of {}", profile.name);
             }
+        }
+    }
+
+    #[test]
+    fn words_of_every_day_find_their_starter_profile() {
+        let set = merge(&[], None, true).profiles;
+        for (words, expected) in [
+            ("fix the flaky login test", "bugfix"),
+            ("the build crashes with an exception on ARM", "bugfix"),
+            (
+                "production outage, roll back and write the postmortem",
+                "incident",
+            ),
+            ("implement a webhook for new orders", "feature"),
+            ("add dark mode to the settings page", "feature"),
+            ("extract the parser and remove dead code", "refactor"),
+            ("write unit tests for the date parser", "test"),
+            ("review pull request 1234", "review"),
+            ("update the readme and the changelog", "docs"),
+            ("investigate how others do rate limiting", "research"),
+            ("rename foo to bar everywhere", "quick"),
+            ("brainstorm the roadmap for next quarter", "plan"),
+            ("make it nicer", "feature"),
+        ] {
+            let choice = choose(words, &set);
+            assert_eq!(
+                choice.winner.as_deref(),
+                Some(expected),
+                "{words}: {choice:?}"
+            );
         }
     }
 
