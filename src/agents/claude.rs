@@ -1,12 +1,13 @@
 //! Claude Code: hooks by `--settings`, a conversation id of our choice, transcripts in JSON lines.
 
+mod pasted;
 mod settings;
 mod transcript;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::hook::{self, HookCall};
+use super::hook::{self, Event, HookCall};
 use super::words::{Word, take_apart};
 use super::{CommandLine, Dialect, Question, Step, Trust, Wiring, typing};
 use crate::deck::launch::{Flags, Recipe};
@@ -116,14 +117,22 @@ const NAME_A_CONVERSATION: [&str; 7] = [
 
 /// What the client adds to the environment of its hooks and tools.
 pub(super) const PER_SESSION: &[&str] = &[
+    "AI_AGENT",
     "CLAUDECODE",
+    "CLAUDE_CODE_CHILD_NOTES_DIR",
+    "CLAUDE_CODE_CHILD_SESSION",
     "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_EXECPATH",
+    "CLAUDE_CODE_MESSAGING_SOCKET",
+    "CLAUDE_CODE_MESSAGING_TOKEN",
     "CLAUDE_CODE_SESSION_ATTENDED",
     "CLAUDE_CODE_SESSION_ID",
     "CLAUDE_EFFORT",
     "CLAUDE_ENV_FILE",
     "CLAUDE_PID",
     "CLAUDE_PROJECT_DIR",
+    "COLUMNS",
+    "LINES",
 ];
 
 impl Dialect for Claude {
@@ -219,7 +228,11 @@ impl Dialect for Claude {
     }
 
     fn hook(&self, stdin: &[u8]) -> Option<HookCall> {
-        hook::read(stdin)
+        let mut call = hook::read(stdin)?;
+        if let Event::Prompt { text } = &mut call.event {
+            *text = pasted::unmarked(text);
+        }
+        Some(call)
     }
 
     fn facts(&self, line: &[u8]) -> Vec<Fact> {
@@ -246,17 +259,46 @@ impl Dialect for Claude {
     }
 
     fn submit(&self, prompt: &str) -> Vec<Step> {
-        typing::paste_and_enter(prompt)
+        let mut steps = vec![Step::Bytes(typed(prompt).into_bytes())];
+        steps.extend(typing::pause_and_enter());
+        steps
     }
 
-    /// The client has put the prompt back into its box.
+    /// The client has put the prompt back into its box, with the cursor at the end.
     fn resubmit(&self, _: &str) -> Vec<Step> {
         vec![typing::enter()]
     }
 
-    fn clear_box(&self) -> Vec<Step> {
-        vec![]
+    /// ctrl-u takes a row of the box up to the cursor, then the line feed before it; in an empty box it does nothing,
+    /// where ctrl-c would be half of quitting and escape would begin to rewind. As a single byte it is a key only
+    /// in short bursts; in the form of the kitty protocol, which the client reads unasked, always.
+    fn clear_box(&self, prompt: &str) -> Vec<Step> {
+        const CTRL_U: &[u8] = b"\x1b[117;5u";
+        const NARROWEST: usize = 20;
+        const MOST: usize = 1000;
+        // A letter may be two cells wide.
+        let rows = prompt.lines().count() + 2 * prompt.chars().count() / NARROWEST;
+        vec![Step::Bytes(CTRL_U.repeat((2 * rows + 8).min(MOST)))]
     }
+}
+
+/// The prompt as keys. One longer paste would reach the model as something pasted; several short ones stand in the
+/// box as typed text.
+fn typed(prompt: &str) -> String {
+    const SHORT: usize = 300;
+    let lines: Vec<String> = prompt
+        .split('\n')
+        .map(|line| {
+            let letters: Vec<char> = line.chars().collect();
+            letters
+                .chunks(SHORT)
+                .map(|piece| typing::paste(&String::from_iter(piece)))
+                .collect()
+        })
+        .collect();
+    // At the start of the box `!` would run the prompt as a shell line.
+    let shield = if prompt.starts_with('!') { " " } else { "" };
+    format!("{shield}{}", lines.join("\n"))
 }
 
 /// The settings files that a client reads by itself, the one that counts most last.
@@ -299,4 +341,243 @@ fn hint(recipe: &Recipe, words: &[Word<'_>]) -> Option<String> {
         Some(given) => format!("{given}\n\n{hint}"),
         None => hint.into(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(String::from).collect()
+    }
+
+    fn recipe(flags: &[&str]) -> Recipe {
+        Recipe {
+            agent: "claude".into(),
+            dir: "/home/dev/shop".into(),
+            flags: flags.iter().map(|flag| (*flag).into()).collect(),
+            ..Recipe::default()
+        }
+    }
+
+    fn wiring() -> Wiring {
+        Wiring {
+            program: "claude".into(),
+            sessdeck: "/opt/my deck/sessdeck".into(),
+            ..Wiring::default()
+        }
+    }
+
+    /// The line with `S` for the settings, which have tests of their own.
+    fn shown(recipe: &Recipe, wiring: &Wiring) -> (String, bool) {
+        let line = Claude.command_line(recipe, wiring);
+        let argv: Vec<String> = line
+            .argv
+            .into_iter()
+            .map(|word| match word.strip_prefix("--settings=") {
+                Some(text) if text.starts_with('{') => "--settings=S".into(),
+                _ => word,
+            })
+            .collect();
+        (argv.join("|"), line.guarded)
+    }
+
+    fn settings_of(recipe: &Recipe, wiring: &Wiring) -> Value {
+        let line = Claude.command_line(recipe, wiring);
+        let text = line
+            .argv
+            .iter()
+            .find_map(|word| word.strip_prefix("--settings="))
+            .unwrap();
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn the_line_ends_in_a_closed_flag_and_the_whole_task() {
+        let full = Recipe {
+            model: Some("opus".into()),
+            effort: Some("high".into()),
+            hint: Some("Fix bugs.\n\"Only\" that.".into()),
+            task: Some("--model haiku\n'do' it".into()),
+            conversation: Some("7c1d0a52-3b6e-4f18-9a47-5d2e8f60b1c3".into()),
+            ..recipe(&["--mcp-config", "a.json", "b.json"])
+        };
+        let cases = [
+            (recipe(&[]), "claude|--settings=S"),
+            (
+                Recipe {
+                    task: Some(String::new()),
+                    ..recipe(&[])
+                },
+                "claude|--settings=S",
+            ),
+            (
+                full.clone(),
+                "claude|--mcp-config|a.json|b.json|--session-id=7c1d0a52-3b6e-4f18-9a47-5d2e8f60b1c3|--model=opus|\
+                 --effort=high|--append-system-prompt=Fix bugs.\n\"Only\" that.|--settings=S|--|--model haiku\n'do' it",
+            ),
+            (
+                Recipe {
+                    hint: Some("ours".into()),
+                    ..recipe(&["--append-system-prompt", "--bare", "--verbose"])
+                },
+                "claude|--verbose|--append-system-prompt=--bare\n\nours|--settings=S",
+            ),
+            (
+                Recipe {
+                    conversation: Some("id".into()),
+                    ..recipe(&["--resume=other"])
+                },
+                "claude|--resume=other|--settings=S",
+            ),
+        ];
+        for (recipe, expected) in cases {
+            assert_eq!(shown(&recipe, &wiring()), (expected.into(), true));
+        }
+        let resumed = Wiring {
+            resume: true,
+            ..wiring()
+        };
+        let gone_on = Recipe {
+            conversation: Some("id".into()),
+            task: Some("go on".into()),
+            ..recipe(&[])
+        };
+        assert_eq!(
+            shown(&gone_on, &resumed).0,
+            "claude|--resume=id|--settings=S|--|go on"
+        );
+    }
+
+    #[test]
+    fn a_person_s_settings_keep_working_beside_our_hooks() {
+        let theirs = r#"{"model":"opus","hooks":{"Stop":[{"hooks":[{"type":"command","command":"bell"}]}],"Setup":7}}"#;
+        let file = PathBuf::from("/home/dev/shop/mine.json");
+        let with_file = Wiring {
+            files: vec![(file.clone(), theirs.into())],
+            ..wiring()
+        };
+        for (flags, wiring) in [
+            (vec!["--settings", theirs], wiring()),
+            (vec!["--settings=mine.json"], with_file.clone()),
+            (
+                vec!["--settings", "{}", "--settings", "mine.json"],
+                with_file,
+            ),
+        ] {
+            let recipe = recipe(&flags);
+            assert_eq!(
+                shown(&recipe, &wiring),
+                ("claude|--settings=S".into(), true)
+            );
+            let merged = settings_of(&recipe, &wiring);
+            assert_eq!(merged["model"], "opus");
+            assert_eq!(merged["hooks"]["Setup"], 7);
+            let stop = &merged["hooks"]["Stop"];
+            assert_eq!(stop[0]["hooks"][0]["command"], "bell");
+            assert_eq!(stop[1]["hooks"][0]["command"], "/opt/my deck/sessdeck");
+            assert_eq!(stop[1]["hooks"][0]["args"][1], "claude");
+            let prompt = &merged["hooks"]["UserPromptSubmit"];
+            assert_eq!(prompt[0]["hooks"][0]["timeout"], 5);
+        }
+        assert_eq!(
+            Claude.reads(&recipe(&["--settings=mine.json"]), &BTreeMap::new()),
+            [
+                PathBuf::from("/home/dev/shop/.claude/settings.json"),
+                "/home/dev/shop/.claude/settings.local.json".into(),
+                file
+            ]
+        );
+    }
+
+    #[test]
+    fn settings_that_cannot_be_merged_stay_for_the_client_to_refuse() {
+        for flags in ["--settings=missing.json", "--settings {broken"] {
+            let flags = words(flags);
+            let line = Claude.command_line(
+                &Recipe {
+                    flags: flags.clone(),
+                    ..recipe(&[])
+                },
+                &wiring(),
+            );
+            assert_eq!(line.argv[1..], flags);
+            assert!(!line.guarded);
+        }
+    }
+
+    #[test]
+    fn a_session_without_hooks_is_not_guarded() {
+        let user = PathBuf::from("/home/dev/.claude/settings.json");
+        let project = PathBuf::from("/home/dev/shop/.claude/settings.json");
+        let off: String = r#"{"disableAllHooks":true}"#.into();
+        let on: String = r#"{"disableAllHooks":false}"#.into();
+        for (flags, files, guarded) in [
+            (vec![], vec![], true),
+            (vec!["--bare"], vec![], false),
+            (vec!["--safe-mode"], vec![], false),
+            (vec!["--append-system-prompt", "--bare"], vec![], true),
+            (vec![], vec![(&user, &off)], false),
+            (vec![], vec![(&user, &off), (&project, &on)], true),
+            (vec![], vec![(&user, &on), (&project, &off)], false),
+            (vec!["--settings", &on], vec![(&project, &off)], true),
+            (vec!["--settings", &off], vec![], false),
+        ] {
+            let files = files
+                .into_iter()
+                .map(|(file, text)| (file.clone(), text.clone()))
+                .collect();
+            let wiring = Wiring { files, ..wiring() };
+            assert_eq!(
+                Claude.command_line(&recipe(&flags), &wiring).guarded,
+                guarded,
+                "{flags:?} {:?}",
+                wiring.files
+            );
+        }
+    }
+
+    #[test]
+    fn a_window_is_known_where_the_name_tells() {
+        for (model, window) in [
+            ("sonnet", Some(1_000_000)),
+            ("claude-opus-5-5", Some(1_000_000)),
+            ("claude-sonnet-5", Some(1_000_000)),
+            ("claude-fable-5-2", Some(1_000_000)),
+            ("claude-sonnet-4-5", Some(200_000)),
+            ("claude-sonnet-4-5[1m]", Some(1_000_000)),
+            ("claude-3-5-haiku", Some(200_000)),
+            ("qwen-3-coder", None),
+            ("", None),
+        ] {
+            assert_eq!(Claude.window(model), window, "{model}");
+        }
+    }
+
+    #[test]
+    fn a_prompt_is_typed_in_pieces_that_stay_text() {
+        let long = "x".repeat(301);
+        let piece = |text: &str| format!("\u{1b}[200~{text}\u{1b}[201~");
+        for (prompt, expected) in [
+            ("fix it", piece("fix it")),
+            ("a\n\nö", format!("{}\n\n{}", piece("a"), piece("ö"))),
+            ("!ls", format!(" {}", piece("!ls"))),
+            (&long, format!("{}{}", piece(&long[1..]), piece("x"))),
+        ] {
+            assert_eq!(typed(prompt), expected);
+        }
+    }
+
+    #[test]
+    fn every_row_of_the_box_is_cleared() {
+        for (prompt, keys) in [("", 8), ("one", 10), ("a\nb\nc", 14)] {
+            let steps = Claude.clear_box(prompt);
+            assert_eq!(steps, [Step::Bytes(b"\x1b[117;5u".repeat(keys))]);
+        }
+        let [Step::Bytes(bytes)] = &Claude.clear_box(&"long ".repeat(100_000))[..] else {
+            panic!("one step");
+        };
+        assert_eq!(bytes.len(), 8 * 1000);
+    }
 }

@@ -59,7 +59,19 @@ static FLAGS: Flags = Flags {
 };
 
 /// What the client adds to the environment of what it starts.
-pub(super) const PER_SESSION: &[&str] = &["CODEX_MANAGED_BY_NPM", "CODEX_MANAGED_PACKAGE_ROOT"];
+pub(super) const PER_SESSION: &[&str] = &[
+    "CODEX_APPLY_PATCH_PRESERVE_LINE_ENDINGS",
+    "CODEX_CI",
+    "CODEX_MANAGED_BY_NPM",
+    "CODEX_MANAGED_PACKAGE_ROOT",
+    "CODEX_PERMISSION_PROFILE",
+    "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
+    "CODEX_SESSION_ID",
+    "CODEX_THREAD_ID",
+    "CODEX_TOOL_CALL_ID",
+    "CODEX_VERSION",
+];
 
 /// The events that the deck hears, and the seconds after which the client goes on without us.
 const EVENTS: [(&str, u64); 7] = [
@@ -68,7 +80,7 @@ const EVENTS: [(&str, u64); 7] = [
     ("PostToolUse", 5),
     ("PermissionRequest", 5),
     ("Stop", 5),
-    ("Interrupt", 1),
+    ("Interrupt", 5),
     ("SessionEnd", 1),
 ];
 
@@ -187,7 +199,7 @@ impl Dialect for Codex {
         typing::paste_and_enter(prompt)
     }
 
-    fn clear_box(&self) -> Vec<Step> {
+    fn clear_box(&self, _: &str) -> Vec<Step> {
         vec![]
     }
 }
@@ -233,4 +245,141 @@ fn hooks_off(files: &[(PathBuf, String)], words: &[Word<'_>]) -> bool {
             _ => None,
         });
     in_file.chain(in_flags).last() == Some(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recipe(flags: &[&str]) -> Recipe {
+        Recipe {
+            agent: "codex".into(),
+            dir: "/home/dev/shop".into(),
+            flags: flags.iter().map(|flag| (*flag).into()).collect(),
+            ..Recipe::default()
+        }
+    }
+
+    fn wiring() -> Wiring {
+        Wiring {
+            program: "codex".into(),
+            sessdeck: "/opt/my deck/sessdeck".into(),
+            trust: vec![Trust {
+                key: "/<session-flags>/config.toml:stop:0:0".into(),
+                hash: "sha256:b5c4".into(),
+            }],
+            ..Wiring::default()
+        }
+    }
+
+    /// The line without our hooks, which have a test of their own.
+    fn shown(recipe: &Recipe, wiring: &Wiring) -> String {
+        let argv = Codex.command_line(recipe, wiring).argv;
+        let hooks: Vec<String> = hooks(&wiring.sessdeck)
+            .into_iter()
+            .flat_map(|(key, value)| ["-c".to_owned(), format!("{key}={value}")])
+            .collect();
+        argv.join("|")
+            .replace(&format!("{}|", hooks.join("|")), "HOOKS|")
+            .replace(
+                r#"--config=hooks.state={"/<session-flags>/config.toml:stop:0:0"={trusted_hash="sha256:b5c4"}}"#,
+                "TRUST",
+            )
+    }
+
+    #[test]
+    fn the_line_ends_in_a_closed_flag_and_the_whole_task() {
+        let full = Recipe {
+            model: Some("gpt-5.5-codex".into()),
+            effort: Some("high".into()),
+            hint: Some("Fix bugs.\n\"Only\" that.".into()),
+            task: Some("--model x\ndo it".into()),
+            ..recipe(&["-i", "a.png", "b.png"])
+        };
+        for (recipe, expected) in [
+            (recipe(&[]), "codex|--no-daemon|HOOKS|TRUST"),
+            (
+                full,
+                "codex|-i|a.png|b.png|--no-daemon|-m|gpt-5.5-codex|-c|model_reasoning_effort=\"high\"|-c|\
+                 developer_instructions=\"Fix bugs.\\n\\\"Only\\\" that.\"|HOOKS|TRUST|--|--model x\ndo it",
+            ),
+            (
+                Recipe {
+                    hint: Some("ours".into()),
+                    ..recipe(&["--no-daemon", "-c", "developer_instructions='theirs'"])
+                },
+                "codex|--no-daemon|-c|developer_instructions='theirs'|HOOKS|TRUST",
+            ),
+            // No id can be chosen for a conversation that begins.
+            (
+                Recipe {
+                    conversation: Some("id".into()),
+                    ..recipe(&[])
+                },
+                "codex|--no-daemon|HOOKS|TRUST",
+            ),
+        ] {
+            assert_eq!(shown(&recipe, &wiring()), expected);
+        }
+        let resumed = Recipe {
+            conversation: Some("019f2a10".into()),
+            task: Some("go on".into()),
+            ..recipe(&["--search"])
+        };
+        let wiring = Wiring {
+            resume: true,
+            ..wiring()
+        };
+        assert_eq!(
+            shown(&resumed, &wiring),
+            "codex|resume|--search|--no-daemon|HOOKS|TRUST|--|019f2a10|go on"
+        );
+    }
+
+    #[test]
+    fn the_hooks_are_values_that_the_client_reads() {
+        let hooks = hooks("/opt/my \"deck\"/it's");
+        assert_eq!(hooks.len(), EVENTS.len());
+        for (key, value) in hooks {
+            let table: toml::Table = format!("{key}={value}").parse().unwrap();
+            let (_, groups) = table["hooks"].as_table().unwrap().iter().next().unwrap();
+            let hook = &groups[0]["hooks"][0];
+            assert_eq!(
+                hook["command"].as_str(),
+                Some(r#"'/opt/my "deck"/it'\''s' hook codex"#)
+            );
+        }
+    }
+
+    #[test]
+    fn a_session_without_hooks_is_not_guarded() {
+        let config = |text: &str| vec![(PathBuf::from("config.toml"), text.to_owned())];
+        for (flags, files, guarded) in [
+            (vec![], vec![], true),
+            (vec!["--disable", "hooks"], vec![], false),
+            (vec!["--disable=hooks", "--enable=hooks"], vec![], true),
+            (vec!["-c", "features.hooks=false"], vec![], false),
+            (vec!["-m", "--disable", "hooks"], vec![], true),
+            (vec![], config("[features]\nhooks = false"), false),
+            (
+                vec!["--enable", "hooks"],
+                config("[features]\nhooks = false"),
+                true,
+            ),
+            (vec![], config("broken ["), true),
+        ] {
+            let wiring = Wiring { files, ..wiring() };
+            assert_eq!(
+                Codex.command_line(&recipe(&flags), &wiring).guarded,
+                guarded,
+                "{flags:?} {:?}",
+                wiring.files
+            );
+        }
+        let untrusted = Wiring {
+            trust: vec![],
+            ..wiring()
+        };
+        assert!(!Codex.command_line(&recipe(&[]), &untrusted).guarded);
+    }
 }

@@ -86,11 +86,11 @@ pub(crate) trait Dialect: Sync {
     /// Types `prompt` into the empty input box and sends it.
     fn submit(&self, prompt: &str) -> Vec<Step>;
 
-    /// Sends `prompt` again, right after it was blocked.
+    /// Sends `prompt`, which was just blocked, again. Its hook will see the same prompt, byte for byte.
     fn resubmit(&self, prompt: &str) -> Vec<Step>;
 
-    /// Empties the input box after a prompt was blocked.
-    fn clear_box(&self) -> Vec<Step>;
+    /// Empties the input box after `prompt` was blocked. Does nothing to an empty box or to a running turn.
+    fn clear_box(&self, prompt: &str) -> Vec<Step>;
 }
 
 /// What a command line needs beside the recipe.

@@ -83,7 +83,7 @@ impl Dialect for Plain {
         vec![]
     }
 
-    fn clear_box(&self) -> Vec<Step> {
+    fn clear_box(&self, _: &str) -> Vec<Step> {
         vec![]
     }
 }

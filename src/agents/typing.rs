@@ -4,22 +4,38 @@ use std::time::Duration;
 
 use super::Step;
 
-/// Enter within that time after a paste is taken for a part of it; 100 ms was enough on an idle machine.
-const AFTER_PASTE: Duration = Duration::from_millis(250);
-
-const ENTER: &[u8] = b"\r";
+/// Both clients took Enter right after a paste; on a busy machine they might not.
+const AFTER_PASTE: Duration = Duration::from_millis(150);
 
 /// The text as one paste, then Enter.
 pub(super) fn paste_and_enter(text: &str) -> Vec<Step> {
-    vec![paste(text), Step::Pause(AFTER_PASTE), enter()]
+    let mut steps = vec![Step::Bytes(paste(text).into_bytes())];
+    steps.extend(pause_and_enter());
+    steps
+}
+
+pub(super) fn pause_and_enter() -> [Step; 2] {
+    [Step::Pause(AFTER_PASTE), enter()]
 }
 
 pub(super) fn enter() -> Step {
-    Step::Bytes(ENTER.into())
+    Step::Bytes(b"\r".into())
 }
 
 /// The text as a bracketed paste. Nothing in it can end the paste early.
-fn paste(text: &str) -> Step {
-    let text = text.replace('\u{1b}', "");
-    Step::Bytes(format!("\u{1b}[200~{text}\u{1b}[201~").into_bytes())
+pub(super) fn paste(text: &str) -> String {
+    format!("\u{1b}[200~{}\u{1b}[201~", text.replace('\u{1b}', ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_paste_cannot_end_itself() {
+        assert_eq!(
+            paste("a\nb\u{1b}[201~\rrm -rf"),
+            "\u{1b}[200~a\nb[201~\rrm -rf\u{1b}[201~"
+        );
+    }
 }
