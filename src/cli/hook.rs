@@ -166,7 +166,10 @@ impl Asked<'_> {
         match parked {
             Ok(()) => Outcome {
                 block: Some(format!("parked in the inbox, no turn spent: {first}")),
-                event: HookEvent::Parked { line: first },
+                event: HookEvent::Parked {
+                    line: first,
+                    prompt: self.prompt.to_owned(),
+                },
             },
             // The idea is still in the person's hands: the block puts it back, and says why it was not written.
             Err(error) => Outcome {

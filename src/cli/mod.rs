@@ -89,7 +89,18 @@ pub(crate) fn main() -> ExitCode {
 }
 
 fn run(out: &mut impl Write) -> Result<ExitCode> {
-    let command = match Line::try_parse() {
+    let words: Vec<String> = std::env::args_os()
+        .skip(1)
+        .map(|word| {
+            word.into_string()
+                .unwrap_or_else(|word| word.to_string_lossy().into_owned())
+        })
+        .collect();
+    let command = match raw(&words).map_or_else(Line::try_parse, |command| {
+        Ok(Line {
+            command: Some(command),
+        })
+    }) {
         Ok(line) => line.command,
         Err(error) => {
             // Help and version are answers, not mistakes. A closed pipe behind them is no error either.
@@ -125,6 +136,23 @@ fn run(out: &mut impl Write) -> Result<ExitCode> {
         }
         Some(Command::Keeper { socket }) => server::keeper(&socket),
         Some(Command::PracticeAgent { args }) => crate::practice::run(args),
+    }
+}
+
+/// `new` and `run` take their line as it is: clap would swallow a `--` that stands first, and with it the border
+/// between flags and words.
+fn raw(words: &[String]) -> Option<Command> {
+    let (command, raw) = words.split_first()?;
+    if let [help] = raw
+        && ["-h", "--help"].contains(&help.as_str())
+    {
+        return None;
+    }
+    let raw = raw.to_vec();
+    match command.as_str() {
+        "new" => Some(Command::New(new::New { raw })),
+        "run" => Some(Command::Run(new::Run { raw })),
+        _ => None,
     }
 }
 
@@ -175,6 +203,35 @@ mod tests {
     use clap::CommandFactory;
 
     use super::*;
+
+    #[test]
+    fn the_border_between_flags_and_words_arrives_where_it_was_typed() {
+        for (line, expected) in [
+            (
+                &["new", "--", "--model", "x"][..],
+                Some(&["--", "--model", "x"][..]),
+            ),
+            (&["new", "--print", "a"][..], Some(&["--print", "a"][..])),
+            (&["new"][..], Some(&[][..])),
+            (&["new", "--help"][..], None),
+            (&["ls"][..], None),
+        ] {
+            let words: Vec<String> = line.iter().map(|word| (*word).to_owned()).collect();
+            let found = raw(&words).map(|command| match command {
+                Command::New(new) => new.raw,
+                _ => Vec::new(),
+            });
+            assert_eq!(
+                found.as_deref(),
+                expected
+                    .map(|raw| raw
+                        .iter()
+                        .map(|word| (*word).to_owned())
+                        .collect::<Vec<_>>())
+                    .as_deref()
+            );
+        }
+    }
 
     #[test]
     fn the_declaration_holds_together() {

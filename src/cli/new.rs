@@ -35,7 +35,7 @@ pub(crate) struct New {
         allow_hyphen_values = true,
         value_name = "WORDS"
     )]
-    raw: Vec<String>,
+    pub(super) raw: Vec<String>,
 }
 
 /// The same as `new`, in this terminal and without the deck.
@@ -48,7 +48,7 @@ pub(crate) struct Run {
         allow_hyphen_values = true,
         value_name = "WORDS"
     )]
-    raw: Vec<String>,
+    pub(super) raw: Vec<String>,
 }
 
 impl New {

@@ -81,6 +81,8 @@ pub(crate) enum What {
     Blocked(Blocked),
     Parked {
         line: String,
+        /// As the client has put it back into its box.
+        prompt: String,
     },
     Tool,
     Permission,
@@ -130,8 +132,8 @@ pub(crate) enum Effect {
     Save { session: SessionId },
     /// Let exactly this prompt pass once, then send it as this client needs it.
     SendAnyway { session: SessionId, prompt: String },
-    /// Empty the client's input box.
-    ClearBox { session: SessionId },
+    /// Empty the client's input box, which holds this prompt.
+    ClearBox { session: SessionId, prompt: String },
     /// Write the prompt into the inbox of the session's repo.
     Park {
         session: SessionId,

@@ -150,12 +150,15 @@ impl Deck {
                 self.last_ask = ask.0;
                 true
             }
-            What::Parked { line } => {
+            What::Parked { line, prompt } => {
                 effects.push(Effect::Say {
                     session: id,
                     text: format!("parked: {line}"),
                 });
-                effects.push(Effect::ClearBox { session: id });
+                effects.push(Effect::ClearBox {
+                    session: id,
+                    prompt,
+                });
                 false
             }
             What::Other => false,
@@ -202,7 +205,10 @@ impl Deck {
         };
         let mut effects = match (question, choice) {
             (Question::Blocked(blocked), Choice::Open) => vec![
-                Effect::ClearBox { session },
+                Effect::ClearBox {
+                    session,
+                    prompt: blocked.prompt.clone(),
+                },
                 Effect::Open {
                     task: blocked.prompt,
                     profile: Some(blocked.other),
@@ -212,7 +218,10 @@ impl Deck {
                 },
             ],
             (Question::Blocked(blocked), Choice::Park) => vec![
-                Effect::ClearBox { session },
+                Effect::ClearBox {
+                    session,
+                    prompt: blocked.prompt.clone(),
+                },
                 Effect::Park {
                     session,
                     text: blocked.prompt,

@@ -39,8 +39,8 @@ pub(crate) enum HookEvent {
     Prompt,
     /// A prompt was blocked; the stored copy is named, so that the line stays short.
     Blocked(Blocked),
-    /// A prompt was parked by its sign and blocked.
-    Parked { line: String },
+    /// A prompt was parked by its sign and blocked; `prompt` is what the client puts back into its box.
+    Parked { line: String, prompt: String },
     /// A tool is about to run.
     ToolStarts { tool: String },
     /// A tool has run.

@@ -177,9 +177,9 @@ impl Server {
                 }
             }
             Effect::SendAnyway { session, prompt } => self.send_anyway(session, &prompt),
-            Effect::ClearBox { session } => {
+            Effect::ClearBox { session, prompt } => {
                 if let Some(dialect) = self.dialect(session) {
-                    self.programs.type_in(session, dialect.clear_box());
+                    self.programs.type_in(session, dialect.clear_box(&prompt));
                 }
             }
             Effect::Park {

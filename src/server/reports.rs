@@ -45,7 +45,7 @@ impl Server {
                 matched: blocked.matched,
                 command: blocked.command,
             }),
-            HookEvent::Parked { line } => What::Parked { line },
+            HookEvent::Parked { line, prompt } => What::Parked { line, prompt },
             HookEvent::ToolStarts { .. } | HookEvent::ToolEnded { .. } => What::Tool,
             HookEvent::Permission { .. } => What::Permission,
             HookEvent::Waiting { .. } | HookEvent::TurnEnded { .. } => What::TurnEnded,

@@ -51,7 +51,7 @@ fn message(event: Event) -> Option<Message> {
             action: mouse(event.kind),
             col: event.column,
             row: event.row,
-            mods: mods(event.modifiers),
+            held: mods(event.modifiers),
         })),
         Event::Paste(text) => Some(Message::Paste(text)),
         Event::FocusGained => Some(Message::Focus(true)),
@@ -113,11 +113,7 @@ fn key(event: event::KeyEvent) -> Option<KeyEvent> {
         KeyEventKind::Repeat => Action::Repeat,
         KeyEventKind::Release => return None,
     };
-    Some(KeyEvent {
-        key,
-        mods: held,
-        action,
-    })
+    Some(KeyEvent { key, held, action })
 }
 
 fn one(mut chars: impl Iterator<Item = char>) -> Option<char> {

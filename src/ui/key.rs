@@ -5,7 +5,7 @@ use crate::terminal::{self, KeyEvent};
 
 /// The chord of a key; none for what no setting can name, which is then the program's alone.
 pub(super) fn chord(event: KeyEvent) -> Option<Chord> {
-    let held = |mods| event.mods.contains(mods);
+    let held = |mods| event.held.contains(mods);
     if held(terminal::Mods::SUPER) {
         return None;
     }
