@@ -262,7 +262,7 @@ fn head(row: &Row<'_>) -> Option<Item> {
         line.link = Some(link.trim().to_owned());
         words = before.trim_end();
     }
-    line.text = words.to_owned();
+    words.clone_into(&mut line.text);
     let offset = row.at.start;
     Some(Item {
         line,

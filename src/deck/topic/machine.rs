@@ -1,24 +1,32 @@
-//! Leaves out whole lines that a machine wrote: quoted mail, tables, stack frames, logs, diffs, shell, JSON, compilers.
+//! Which lines did a machine write? quoted mail, tables, stack frames, logs, diffs, shell, JSON, compilers.
 
-use super::diff;
-use super::text::GAP;
+use super::{diff, source};
 
-pub(crate) fn without_machine_lines(text: &str) -> String {
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let mut drop: Vec<bool> = lines.iter().map(|line| is_machine(line)).collect();
-    drop_tables(&lines, &mut drop);
-    drop_sources(&lines, &mut drop);
-    diff::drop_diffs(&lines, &mut drop);
+/// The lines of a text, of which a machine wrote some.
+pub(crate) struct Lines<'a> {
+    lines: Vec<&'a str>,
+    /// Those that only their neighbours give away.
+    in_block: Vec<bool>,
+}
 
-    let mut kept = String::with_capacity(text.len());
-    for (line, drop) in lines.iter().zip(drop) {
-        if !drop {
-            kept.push_str(line);
-        } else if !kept.ends_with(GAP) {
-            kept.push(GAP);
-        }
+impl<'a> Lines<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let mut in_block = vec![false; lines.len()];
+        drop_tables(&lines, &mut in_block);
+        drop_sources(&lines, &mut in_block);
+        diff::drop_diffs(&lines, &mut in_block);
+        source::drop_source(&lines, &mut in_block);
+        Self { lines, in_block }
     }
-    kept
+
+    /// Line by line what a person typed, `None` for a machine's line. Both ends can be read without the middle.
+    pub(crate) fn typed(&self) -> impl DoubleEndedIterator<Item = Option<&'a str>> {
+        self.lines
+            .iter()
+            .zip(&self.in_block)
+            .map(|(line, in_block)| (!in_block && !is_machine(line)).then_some(*line))
+    }
 }
 
 /// Rows around a `---|---` line, which need no leading `|`.
@@ -46,13 +54,17 @@ fn drop_sources(lines: &[&str], drop: &mut [bool]) {
     for index in 1..lines.len() {
         let above = lines[index - 1].trim();
         let is_source = is_python_frame(above) && lines[index].starts_with([' ', '\t']);
-        let goes_on = drop[index - 1] && above.ends_with('\\');
+        let goes_on = above.ends_with('\\') && (drop[index - 1] || is_shell(above));
         drop[index] |= is_source || goes_on;
     }
 }
 
 fn is_machine(line: &str) -> bool {
     let line = line.trim();
+    !line.is_empty() && is_machine_text(line)
+}
+
+fn is_machine_text(line: &str) -> bool {
     is_quoted_or_table(line)
         || is_shell(line)
         || is_frame(line)
@@ -115,7 +127,7 @@ fn is_frame(line: &str) -> bool {
         return rest.contains("::") && !rest.contains(char::is_whitespace);
     }
     if let Some(rest) = line.strip_prefix("at ") {
-        return ends_with_place(rest);
+        return ends_with_place(rest) || (rest.contains(") in ") && rest.contains(":line "));
     }
     if let Some(rest) = line.strip_prefix("from ") {
         return rest.contains(":in `") || rest.contains(":in '");
@@ -220,18 +232,20 @@ fn is_exception(line: &str) -> bool {
     let is_kind = |kind: &&str| {
         name.ends_with(*kind) && (announced || (stands_alone && name.len() > kind.len()))
     };
-    name.starts_with(char::is_uppercase)
-        && [
-            "Error",
-            "Exception",
-            "Warning",
-            "Fault",
-            "Interrupt",
-            "Panic",
-        ]
-        .iter()
-        .any(is_kind)
+    let is_dotted = announced && path.contains('.');
+    let is_named = KINDS.iter().any(is_kind);
+    name.starts_with(char::is_uppercase) && (is_dotted || is_named)
 }
+
+/// How the names of exceptions end.
+const KINDS: &[&str] = &[
+    "Error",
+    "Exception",
+    "Warning",
+    "Fault",
+    "Interrupt",
+    "Panic",
+];
 
 const LEVELS: &[&str] = &[
     "trace", "debug", "info", "notice", "warn", "warning", "error", "err", "crit", "critical",
@@ -240,7 +254,9 @@ const LEVELS: &[&str] = &[
 
 /// A time stamp or a level first, behind the name of a container if need be.
 fn is_log(line: &str) -> bool {
-    let starts = |line: &str| starts_with_time(line) || starts_with_level(line);
+    let starts = |line: &str| {
+        starts_with_time(line) || starts_with_level(line) || starts_with_level(behind_figures(line))
+    };
     starts(line)
         || [
             "npm ERR!",
@@ -256,6 +272,15 @@ fn is_log(line: &str) -> bool {
         || line.split_once("| ").is_some_and(|(name, rest)| {
             name.split_whitespace().count() == 1 && starts(rest.trim_start())
         })
+}
+
+/// The line without the figures of a date or time in front of it; a bullet or a count is none.
+fn behind_figures(line: &str) -> &str {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit() || "-:/.,[]TZ+ ".contains(c));
+    let figures = line[..line.len() - rest.len()]
+        .bytes()
+        .filter(u8::is_ascii_digit);
+    if figures.count() >= 4 { rest } else { "" }
 }
 
 fn starts_with_level(line: &str) -> bool {
@@ -282,7 +307,7 @@ fn starts_with_level(line: &str) -> bool {
 
 /// Shapes of time stamps: `0` is a digit, `a` a letter, all else itself.
 const TIMES: &[&str] = &[
-    "0000-00-00T00:00",
+    "0000-00-00a00:00",
     "0000-00-00 00:00",
     "0000-00-00, 00:00",
     "0000/00/00 00:00",
@@ -293,6 +318,7 @@ const TIMES: &[&str] = &[
     "00-aaa-0000 00:00",
     "00 aaa 0000 00:00",
     "00:00:00",
+    "00:00] ",
     "aaa 00 00:00:00",
     "aaa  0 00:00:00",
     "aaa aaa 00 00:00:00",
@@ -309,7 +335,6 @@ fn starts_with_time(line: &str) -> bool {
         .take(24)
         .map(|c| match c {
             '0'..='9' => '0',
-            'T' => 'T',
             c if c.is_ascii_alphabetic() => 'a',
             c => c,
         })
@@ -349,7 +374,11 @@ fn is_json(line: &str) -> bool {
             .is_some_and(|(_, rest)| rest.trim_start().starts_with(':'));
     }
     match line.chars().next() {
-        Some('{') => line.starts_with("{\"") || line.ends_with(['{', '[', '}']),
+        Some('{') => {
+            line.starts_with("{\"")
+                || line.ends_with(['{', '['])
+                || (line.ends_with('}') && line.contains(':'))
+        }
         Some('[') => {
             line.starts_with("[{")
                 || line.starts_with("[\"")
@@ -412,4 +441,169 @@ fn is_compiler(line: &str) -> bool {
 
 fn is_file(text: &str) -> bool {
     text.contains(['.', '/', '\\']) && text.contains(char::is_alphabetic)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(text: &str) -> String {
+        Lines::new(text).typed().flatten().collect()
+    }
+
+    #[test]
+    fn lines_of_machines() {
+        for line in [
+            "> the seo team wants a sitemap",
+            ">no blank",
+            "| a | b |",
+            "│ a │ b │",
+            "+---+---+",
+            "$ npm run docs",
+            "dev@host:~/seo$ ls",
+            "host:~/seo% ls",
+            "bash-5.1$ ls docs",
+            "PS C:\\seo> dir",
+            "C:\\seo>dir docs",
+            "❯ npm run docs",
+            "  File \"app.py\", line 10, in run",
+            "    at renderComponent (webpack:///src/button.js:3:11)",
+            "at async Checkout.render (src/checkout.js:9:2)",
+            "at com.shop.Checkout.run(Checkout.java:12)",
+            "at java.base/java.lang.Thread.run(Native Method)",
+            "at src/checkout.js:9:2",
+            "... 12 more",
+            "#0 0x00007f in render () at x.c:1",
+            "#3 /var/www/x.php(12): Checkout->render()",
+            "  12: core::panicking::panic",
+            "render@https://shop.example/button.js:3:11",
+            "from app/checkout.rb:12:in 'render'",
+            "Traceback (most recent call last):",
+            "ValueError: broken checkout",
+            "java.lang.NullPointerException: checkout",
+            "Uncaught TypeError: checkout is null",
+            "TypeError [ERR_INVALID_ARG]: checkout",
+            "NoMethodError (undefined method 'checkout')",
+            "App\\Checkout\\CartException: empty",
+            "ActiveRecord::RecordInvalid::BaseError: checkout",
+            "KeyError",
+            "requests.exceptions.Timeout: checkout",
+            "at Shop.Cart.Add(Item item) in C:\\shop\\cart.cs:line 12",
+            "app/cart.rb:12:in 'add': undefined checkout (NoMethodError)",
+            "[12:01] someone: sitemap",
+            "2026-09-01 INFO sitemap",
+            "12:01 WARN sitemap",
+            "Caused by: checkout failed",
+            "thread 'main' panicked at src/main.rs:3:5:",
+            "Exception in thread \"main\" checkout",
+            "2026-09-01 12:00:01 INFO sitemap",
+            "2026-09-01T12:00:01.123Z sitemap",
+            "[2026-09-01 12:00:01] sitemap",
+            "12:00:01 sitemap",
+            "Sep  1 12:00:01 host sitemap",
+            "Sep 11 12:00:01 host sitemap",
+            "01/Sep/2026:12:00:01 sitemap",
+            "I0901 12:00:00.000000 sitemap",
+            "1693564800.123 sitemap",
+            "[   12.345678] sitemap",
+            "203.0.113.9 - - [01/Sep/2026:12:00:00 +0000] \"GET /\"",
+            "INFO sitemap written",
+            "[info] sitemap written",
+            "[ERROR] sitemap",
+            "WARN: sitemap",
+            "warning: unused sitemap",
+            "ERROR:root:sitemap",
+            "web_1  | 2026-09-01 12:00:01 sitemap",
+            "api-1 | INFO sitemap",
+            "npm ERR! sitemap",
+            "level=info msg=sitemap",
+            "\"sitemap\": true,",
+            "{\"sitemap\":1}",
+            "{\"sitemap\":1,\"cut\":",
+            "[{\"sitemap\":1}]",
+            "src/a.ts:12:3: error: no canonical",
+            "src/a.ts:12:3 - error TS2322: no canonical",
+            "src/a.ts(12,3): error TS2322: no canonical",
+            "a.py:12: note: canonical",
+            "error[E0425]: cannot find canonical",
+            "error TS2322: canonical",
+            "  --> src/canonical.rs:1:2",
+            "12 | let canonical",
+            "   | ^^^^^^^^^ canonical",
+            "  = note: canonical",
+            "  12:3  error  no canonical  rule",
+            "make: *** [sitemap] Error 1",
+        ] {
+            assert_eq!(typed(&format!("a\n{line}\nb")), "a\nb", "{line}");
+        }
+    }
+
+    #[test]
+    fn lines_of_people() {
+        for line in [
+            "- add a sitemap",
+            "* add a sitemap",
+            "+ add a sitemap",
+            "1. add a sitemap",
+            "# Sitemap",
+            "$5 a page for the sitemap",
+            "100% of the canonical tags",
+            "at the moment the sitemap is empty",
+            "at the page (see the sitemap) it fails",
+            "at noon: the sitemap",
+            "from the sitemap: all of it",
+            "Error handling of the sitemap",
+            "TypeError in the checkout endpoint, look at it",
+            "the ValueError: is it ours",
+            "2026-09-01 is when the sitemap is due",
+            "2026-09-01: write the sitemap",
+            "12:30 is too late for the sitemap",
+            "debug the sitemap",
+            "Info about the sitemap",
+            "ERROR IN THE SITEMAP PLEASE",
+            "Information: the sitemap",
+            "trace where the sitemap comes from",
+            "\"sitemap\" is the word",
+            "{sitemap} and {canonical}",
+            "[urgent] write the sitemap",
+            "[sitemap, canonical]",
+            "src/a.ts:12 has no canonical",
+            "src/a.ts has no canonical: mend it",
+            "sitemap: write it",
+            "a | b, one of the two",
+            "note: write the sitemap",
+            "12 pages lack a canonical",
+            "3: write the sitemap",
+            "- ERROR: none of the sitemaps",
+            "404 ERROR on the sitemap",
+            "shop.Sitemap is empty",
+            "FINE, write the sitemap",
+            "me@work says: write the sitemap",
+        ] {
+            let text = format!("a\n{line}\nb");
+            assert_eq!(typed(&text), text);
+        }
+    }
+
+    #[test]
+    fn lines_that_their_neighbours_give_away() {
+        for (text, kept) in [
+            ("page | canonical\n---|---\nhome | yes\nwhy?", "why?"),
+            (
+                " page | canonical\n------+------\n home | yes\n\nwhy | x?",
+                "\nwhy | x?",
+            ),
+            (
+                "  File \"a.py\", line 1, in run\n    sitemap.build\nwhy?",
+                "why?",
+            ),
+            (
+                "$ curl -x \\\n  --data sitemap \\\n  --canonical\nwhy?",
+                "why?",
+            ),
+            ("a \\\nsitemap", "a \\\nsitemap"),
+        ] {
+            assert_eq!(typed(text), kept, "{text}");
+        }
+    }
 }

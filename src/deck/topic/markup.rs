@@ -1,5 +1,6 @@
 //! Leaves out markup: comments, elements with what is in them, and lone tags.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -8,11 +9,11 @@ use super::text::GAP;
 /// What is longer is no tag. Bounds the search for its end.
 const LONGEST_TAG: usize = 4096;
 
-pub(crate) fn without_markup(text: &str) -> String {
+pub(crate) fn without_markup(text: Cow<'_, str>) -> Cow<'_, str> {
     if !text.contains('<') {
-        return text.to_owned();
+        return text;
     }
-    let text = without_comments(text);
+    let text = without_comments(&text);
     let mut kept = String::with_capacity(text.len());
     let mut from = 0;
     for range in marked(&text) {
@@ -24,7 +25,7 @@ pub(crate) fn without_markup(text: &str) -> String {
         from = from.max(range.end);
     }
     kept.push_str(&text[from..]);
-    kept
+    Cow::Owned(kept)
 }
 
 /// An unclosed comment runs to the end if it opens a line; elsewhere its sign is only mentioned.
@@ -65,8 +66,9 @@ enum Kind {
     Alone,
 }
 
-struct Tag {
-    name: String,
+struct Tag<'a> {
+    /// In small letters.
+    name: Cow<'a, str>,
     kind: Kind,
     len: usize,
 }
@@ -75,8 +77,8 @@ struct Tag {
 fn marked(text: &str) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     // Open tags by name, as indices into `ranges`; an element that closes takes those inside it along.
-    let mut open: Vec<(usize, String)> = Vec::new();
-    let mut count: HashMap<String, usize> = HashMap::new();
+    let mut open: Vec<(usize, Cow<'_, str>)> = Vec::new();
+    let mut count: HashMap<Cow<'_, str>, usize> = HashMap::new();
     let mut from = 0;
     while let Some(found) = text[from..].find('<') {
         let at = from + found;
@@ -87,7 +89,6 @@ fn marked(text: &str) -> Vec<Range<usize>> {
         from = at + tag.len;
         ranges.push(at..from);
         match tag.kind {
-            Kind::Alone => {}
             Kind::Open => {
                 *count.entry(tag.name.clone()).or_default() += 1;
                 open.push((ranges.len() - 1, tag.name));
@@ -103,14 +104,14 @@ fn marked(text: &str) -> Vec<Range<usize>> {
                     }
                 }
             }
-            Kind::Close => {}
+            Kind::Close | Kind::Alone => {}
         }
     }
     ranges
 }
 
 /// The tag that `text` starts with.
-fn tag(text: &str) -> Option<Tag> {
+fn tag(text: &str) -> Option<Tag<'_>> {
     let rest = text.strip_prefix('<')?;
     let (kind, rest) = match rest.chars().next()? {
         '/' => (Kind::Close, &rest[1..]),
@@ -135,10 +136,15 @@ fn tag(text: &str) -> Option<Tag> {
         return None;
     }
     Some(Tag {
-        name: name.to_lowercase(),
-        kind: match kind {
-            Kind::Open if is_empty => Kind::Alone,
-            kind => kind,
+        name: if name.contains(char::is_uppercase) {
+            Cow::Owned(name.to_lowercase())
+        } else {
+            Cow::Borrowed(name)
+        },
+        kind: if is_empty && matches!(kind, Kind::Open) {
+            Kind::Alone
+        } else {
+            kind
         },
         len,
     })
@@ -197,7 +203,11 @@ mod tests {
             ("Map<K, V> b", "Map<K, V> b"),
             ("a <b c <d>e</d>", "a <b c ¤"),
         ] {
-            assert_eq!(without_markup(text).replace(GAP, "¤"), kept, "{text}");
+            assert_eq!(
+                without_markup(text.into()).replace(GAP, "¤"),
+                kept,
+                "{text}"
+            );
         }
     }
 }

@@ -7,6 +7,7 @@ mod keyword;
 mod machine;
 mod markup;
 mod scored;
+mod source;
 mod spans;
 #[cfg(test)]
 mod tests;
@@ -17,7 +18,7 @@ use std::cmp::Reverse;
 pub(crate) use scored::Scored;
 
 use super::profile::{Profile, Profiles, Signs};
-use text::{after_sign, fold, is_blank, is_cjk, is_invisible, normal};
+use text::{after_sign, is_blank, is_cjk, is_invisible, normal};
 
 /// What is to become of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,16 +1,30 @@
 //! The form in which texts are compared, and what letters, words and blanks are in it.
 
+use std::borrow::Cow;
+
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 /// Stands where something was left out, so that what stood on either side does not grow together.
 pub(crate) const GAP: char = '\u{fffc}';
 
 /// Full-width letters, ligatures and decomposed accents become the plain letters; case stays.
-pub(crate) fn normal(text: &str) -> String {
-    if text.is_ascii() || is_nfkc_quick(text.chars()) == IsNormalized::Yes {
-        return text.chars().filter(|c| !is_invisible(*c)).collect();
+pub(crate) fn normal(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
     }
-    text.nfkc().filter(|c| !is_invisible(*c)).collect()
+    if is_nfkc_quick(text.chars()) == IsNormalized::Yes {
+        return without_invisible(text);
+    }
+    let normal: String = text.nfkc().collect();
+    Cow::Owned(without_invisible(&normal).into_owned())
+}
+
+fn without_invisible(text: &str) -> Cow<'_, str> {
+    if text.contains(is_invisible) {
+        Cow::Owned(text.replace(is_invisible, ""))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// Case folding. The way over capitals folds what lower case alone keeps apart: ß and ss, ς and σ.
@@ -18,18 +32,15 @@ pub(crate) fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
-    let folded: String = text
-        .chars()
-        .flat_map(|c| {
-            // The capital of the dotless i is the plain I, which is another letter.
-            let whole = if c == 'ı' { None } else { Some(c) };
-            whole
-                .into_iter()
-                .flat_map(char::to_uppercase)
-                .flat_map(char::to_lowercase)
-                .chain((c == 'ı').then_some(c))
-        })
-        .collect();
+    let mut folded = String::with_capacity(text.len());
+    for c in text.chars() {
+        // The capital of the dotless i is the plain I, which is another letter.
+        if c == 'ı' {
+            folded.push(c);
+        } else {
+            folded.extend(c.to_uppercase().flat_map(char::to_lowercase));
+        }
+    }
     folded.nfkc().collect()
 }
 
@@ -45,7 +56,8 @@ pub(crate) fn is_cjk(c: char) -> bool {
 
 /// A letter, digit, accent or `_` of a word that ends at blanks and signs; next to it no other word begins.
 pub(crate) fn is_word(c: char) -> bool {
-    (c.is_alphanumeric() || c == '_' || is_accent(c)) && !is_cjk(c)
+    // U+02BC is a letter by name and an apostrophe by use.
+    (c.is_alphanumeric() || c == '_' || is_accent(c)) && !is_cjk(c) && c != '\u{2bc}'
 }
 
 /// `-` and the hyphens that look like it.
