@@ -1,5 +1,7 @@
-//! Which lines did a machine write? quoted mail, tables, stack frames, logs, diffs, shell, JSON, compilers.
+//! Which lines did a machine write? Quoted mail, tables, stack frames, logs, diffs, shell, JSON, compilers, source.
 
+use super::log::is_log;
+use super::trace::{is_exception, is_frame, is_python_frame};
 use super::{diff, source};
 
 /// The lines of a text, of which a machine wrote some.
@@ -14,9 +16,9 @@ impl<'a> Lines<'a> {
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         let mut in_block = vec![false; lines.len()];
         drop_tables(&lines, &mut in_block);
-        drop_sources(&lines, &mut in_block);
+        drop_continued(&lines, &mut in_block);
         diff::drop_diffs(&lines, &mut in_block);
-        source::drop_source(&lines, &mut in_block);
+        source::drop_code(&lines, &mut in_block);
         Self { lines, in_block }
     }
 
@@ -50,7 +52,7 @@ fn drop_tables(lines: &[&str], drop: &mut [bool]) {
 }
 
 /// The source line under a Python frame, and the rest of a command that goes on behind a backslash.
-fn drop_sources(lines: &[&str], drop: &mut [bool]) {
+fn drop_continued(lines: &[&str], drop: &mut [bool]) {
     for index in 1..lines.len() {
         let above = lines[index - 1].trim();
         let is_source = is_python_frame(above) && lines[index].starts_with([' ', '\t']);
@@ -102,268 +104,6 @@ fn drive_prompt(line: &str) -> bool {
             .split_whitespace()
             .next()
             .is_some_and(|p| p.contains('>'))
-}
-
-fn is_python_frame(line: &str) -> bool {
-    line.starts_with("File \"") && line.contains(", line ")
-}
-
-fn is_frame(line: &str) -> bool {
-    if is_python_frame(line) {
-        return true;
-    }
-    // `#0 0x00 in render () at x.c:1`, `#3 /var/www/x.php(12): render()`
-    if let Some(rest) = line.strip_prefix('#') {
-        let number = digits(rest);
-        let rest = rest[number..].trim_start();
-        return number > 0
-            && (rest.starts_with("0x") || rest.contains("): ") || rest.contains(") at "));
-    }
-    // `12: core::panicking::panic`, under which the place stands.
-    let number = digits(line);
-    if number > 0
-        && let Some(rest) = line[number..].strip_prefix(": ")
-    {
-        return rest.contains("::") && !rest.contains(char::is_whitespace);
-    }
-    if let Some(rest) = line.strip_prefix("at ") {
-        return ends_with_place(rest) || (rest.contains(") in ") && rest.contains(":line "));
-    }
-    if let Some(rest) = line.strip_prefix("from ") {
-        return rest.contains(":in `") || rest.contains(":in '");
-    }
-    // `render@https://shop.example/button.js:3:11`
-    line.split_once('@').is_some_and(|(name, place)| {
-        !name.contains(char::is_whitespace) && place.contains('/') && ends_with_place(place)
-    }) || is_more_frames(line)
-}
-
-/// `... 12 more`
-fn is_more_frames(line: &str) -> bool {
-    line.strip_prefix("... ")
-        .is_some_and(|rest| digits(rest) > 0 && rest.ends_with(" more"))
-}
-
-/// Whether a frame's text ends with a place in a file, in parentheses or bare.
-fn ends_with_place(text: &str) -> bool {
-    let bare = |place: &str| {
-        let mut parts = place.rsplit(':');
-        let last = parts.next().unwrap_or_default();
-        parts.next().is_some() && !last.is_empty() && digits(last) == last.len()
-    };
-    match text
-        .strip_suffix(')')
-        .and_then(|text| text.rsplit_once('('))
-    {
-        Some((_, place)) => {
-            bare(place)
-                || matches!(
-                    place,
-                    "native" | "<anonymous>" | "Native Method" | "Unknown Source" | "index 0"
-                )
-        }
-        None => {
-            bare(text)
-                && !text
-                    .trim_end_matches(|c: char| c.is_ascii_digit() || c == ':')
-                    .contains(' ')
-        }
-    }
-}
-
-fn digits(text: &str) -> usize {
-    text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len()
-}
-
-/// How exceptions are announced in the languages that agents write.
-const EXCEPTION_OPENINGS: &[&str] = &[
-    "Traceback (most recent call last)",
-    "During handling of the above exception",
-    "The above exception was the direct cause",
-    "Exception in thread \"",
-    "Caused by: ",
-    "Suppressed: ",
-    "[cause]: ",
-    "stack backtrace:",
-    "note: run with `RUST_BACKTRACE",
-    "PHP Fatal error",
-    "PHP Warning",
-    "PHP Notice",
-    "PHP Parse error",
-    "Fatal error: ",
-    "fatal error: ",
-    "fatal: ",
-    "panic: ",
-    "Segmentation fault",
-];
-
-fn is_exception(line: &str) -> bool {
-    if EXCEPTION_OPENINGS
-        .iter()
-        .any(|opening| line.starts_with(opening))
-    {
-        return true;
-    }
-    if line.starts_with("thread '") && line.contains("panicked at")
-        || line.starts_with("goroutine ") && line.ends_with("]:")
-        || line.starts_with("E   ")
-    {
-        return true;
-    }
-    let line = ["Uncaught ", "Unhandled ", "(in promise) "]
-        .iter()
-        .fold(line, |line, word| line.strip_prefix(word).unwrap_or(line));
-    // `java.lang.NullPointerException: …`, `TypeError [ERR_X]: …`, `KeyError` alone
-    let whole = line
-        .find(|c: char| !(c.is_alphanumeric() || "_.$\\:".contains(c)))
-        .map_or(line, |end| &line[..end]);
-    let path = whole.replace("::", ".");
-    let (path, announced) = match path.split_once(':') {
-        Some((path, _)) => (path, true),
-        None => (
-            path.as_str(),
-            [" (", " ["]
-                .iter()
-                .any(|sign| line[whole.len()..].starts_with(sign)),
-        ),
-    };
-    let name = path.rsplit(['.', '\\']).next().unwrap_or(path);
-    let stands_alone = whole.len() == line.len();
-    let is_kind = |kind: &&str| {
-        name.ends_with(*kind) && (announced || (stands_alone && name.len() > kind.len()))
-    };
-    let is_dotted = announced && path.contains('.');
-    let is_named = KINDS.iter().any(is_kind);
-    name.starts_with(char::is_uppercase) && (is_dotted || is_named)
-}
-
-/// How the names of exceptions end.
-const KINDS: &[&str] = &[
-    "Error",
-    "Exception",
-    "Warning",
-    "Fault",
-    "Interrupt",
-    "Panic",
-];
-
-const LEVELS: &[&str] = &[
-    "trace", "debug", "info", "notice", "warn", "warning", "error", "err", "crit", "critical",
-    "fatal", "severe", "verbose",
-];
-
-/// A time stamp or a level first, behind the name of a container if need be.
-fn is_log(line: &str) -> bool {
-    let starts = |line: &str| {
-        starts_with_time(line) || starts_with_level(line) || starts_with_level(behind_figures(line))
-    };
-    starts(line)
-        || [
-            "npm ERR!",
-            "npm WARN",
-            "npm warn ",
-            "npm error ",
-            "level=",
-            "ts=",
-            "time=",
-        ]
-        .iter()
-        .any(|opening| line.starts_with(opening))
-        || line.split_once("| ").is_some_and(|(name, rest)| {
-            name.split_whitespace().count() == 1 && starts(rest.trim_start())
-        })
-}
-
-/// The line without the figures of a date or time in front of it; a bullet or a count is none.
-fn behind_figures(line: &str) -> &str {
-    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit() || "-:/.,[]TZ+ ".contains(c));
-    let figures = line[..line.len() - rest.len()]
-        .bytes()
-        .filter(u8::is_ascii_digit);
-    if figures.count() >= 4 { rest } else { "" }
-}
-
-fn starts_with_level(line: &str) -> bool {
-    let bracketed = line.starts_with(['[', '<', '(']);
-    let rest = line.trim_start_matches(['[', '<', '(']).trim_start();
-    let end = rest
-        .find(|c: char| !c.is_ascii_alphabetic())
-        .unwrap_or(rest.len());
-    let (level, rest) = rest.split_at(end);
-    if !LEVELS.iter().any(|known| level.eq_ignore_ascii_case(known)) {
-        return false;
-    }
-    if bracketed {
-        return rest.trim_start().starts_with([']', '>', ')']);
-    }
-    // In a line that is all capitals nobody can tell a level from a shouted word.
-    let is_capital = level.chars().all(|c| c.is_ascii_uppercase())
-        && rest.contains(|c: char| c.is_lowercase() || c.is_ascii_digit() || c == ':');
-    let is_code = level == "error" && (rest.starts_with('[') || rest.starts_with(" TS"));
-    is_code
-        || rest.starts_with(':')
-        || (is_capital && rest.starts_with([' ', '\t', '[', ']', '|', '-', '(', '/']))
-}
-
-/// Shapes of time stamps: `0` is a digit, `a` a letter, all else itself.
-const TIMES: &[&str] = &[
-    "0000-00-00a00:00",
-    "0000-00-00 00:00",
-    "0000-00-00, 00:00",
-    "0000/00/00 00:00",
-    "00/00/0000 00:00",
-    "00-00-0000 00:00",
-    "00.00.0000 00:00",
-    "00/aaa/0000:00:00",
-    "00-aaa-0000 00:00",
-    "00 aaa 0000 00:00",
-    "00:00:00",
-    "00:00] ",
-    "aaa 00 00:00:00",
-    "aaa  0 00:00:00",
-    "aaa aaa 00 00:00:00",
-    "aaa, 00 aaa 0000 00:00",
-    "a0000 00:00:00",
-    "0000000000.0",
-    "0000000000000 ",
-];
-
-fn starts_with_time(line: &str) -> bool {
-    let rest = line.trim_start_matches(['[', '(', '<']);
-    let shape: String = rest
-        .chars()
-        .take(24)
-        .map(|c| match c {
-            '0'..='9' => '0',
-            c if c.is_ascii_alphabetic() => 'a',
-            c => c,
-        })
-        .collect();
-    TIMES
-        .iter()
-        .any(|time| shape.starts_with(time) || shape.replace('T', "a").starts_with(time))
-        || is_kernel_time(line)
-        || is_access_log(line)
-}
-
-/// `[   12.345678] …`
-fn is_kernel_time(line: &str) -> bool {
-    line.strip_prefix('[')
-        .and_then(|rest| rest.split_once(']'))
-        .and_then(|(time, _)| time.trim_start().split_once('.'))
-        .is_some_and(|(a, b)| {
-            !a.is_empty() && !b.is_empty() && digits(a) == a.len() && digits(b) == b.len()
-        })
-}
-
-/// `203.0.113.9 - - [01/Sep/2026:12:00:00 +0000] "GET / HTTP/1.1" 200`
-fn is_access_log(line: &str) -> bool {
-    line.split_once(" - ").is_some_and(|(host, _)| {
-        host.contains(['.', ':'])
-            && host
-                .chars()
-                .all(|c| c.is_ascii_hexdigit() || c == '.' || c == ':')
-    })
 }
 
 fn is_json(line: &str) -> bool {
@@ -441,6 +181,11 @@ fn is_compiler(line: &str) -> bool {
 
 fn is_file(text: &str) -> bool {
     text.contains(['.', '/', '\\']) && text.contains(char::is_alphabetic)
+}
+
+/// How many digits the text begins with.
+pub(crate) fn digits(text: &str) -> usize {
+    text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len()
 }
 
 #[cfg(test)]

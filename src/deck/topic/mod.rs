@@ -4,14 +4,17 @@ mod client_text;
 mod code;
 mod diff;
 mod keyword;
+mod log;
 mod machine;
 mod markup;
+mod quotes;
+mod references;
 mod scored;
 mod source;
-mod spans;
 #[cfg(test)]
 mod tests;
 mod text;
+mod trace;
 
 use std::cmp::Reverse;
 

@@ -4,7 +4,8 @@ use super::code::without_code;
 use super::keyword::holds;
 use super::machine::Lines;
 use super::markup::without_markup;
-use super::spans::{without_quotes, without_references};
+use super::quotes::without_quotes;
+use super::references::without_references;
 use super::text::{GAP, fold, is_word, normal};
 
 /// A text in the form in which keywords are looked for.

@@ -1,7 +1,7 @@
 //! Which lines are source code that nobody marked as such? Only what no sentence looks like.
 
 /// Marks lines of code, and what stands between a line that opens a block and the one that closes it.
-pub(crate) fn drop_source(lines: &[&str], drop: &mut [bool]) {
+pub(crate) fn drop_code(lines: &[&str], drop: &mut [bool]) {
     // How many blocks begin and end before each line.
     let mut changes = vec![0_i64; lines.len() + 1];
     let mut open = Vec::new();
@@ -126,7 +126,7 @@ mod tests {
         ] {
             let lines: Vec<&str> = text.split_inclusive('\n').collect();
             let mut drop = vec![false; lines.len()];
-            drop_source(&lines, &mut drop);
+            drop_code(&lines, &mut drop);
             let kept: String = lines
                 .iter()
                 .zip(drop)
