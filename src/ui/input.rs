@@ -190,7 +190,7 @@ mod tests {
             (KeyCode::Char(' '), ctrl, Key::Char(' '), Mods::CTRL),
         ] {
             let event = event::KeyEvent::new(code, modifiers);
-            let key = key(event).map(|event| (event.key, event.mods));
+            let key = key(event).map(|event| (event.key, event.held));
             assert_eq!(key, Some((expected, held)), "{code:?} {modifiers:?}");
         }
     }
