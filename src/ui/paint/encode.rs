@@ -1,8 +1,7 @@
 //! What a terminal is told: positions, styles, links, cursor.
 
-use std::io::Write;
-
-use super::cell::{Extra, Pen};
+use super::cell::Pen;
+use super::tables::Extra;
 use crate::terminal::{Attrs, Color, Cursor, CursorShape, Underline};
 
 pub(super) const BEGIN: &[u8] = b"\x1b[?2026h";
@@ -12,19 +11,20 @@ pub(super) const CLOSE_LINK: &[u8] = b"\x1b]8;;\x1b\\";
 pub(super) const HIDE_CURSOR: &[u8] = b"\x1b[?25l";
 pub(super) const SHOW_CURSOR: &[u8] = b"\x1b[?25h";
 
-/// Writing to a `Vec` cannot fail.
-macro_rules! put {
-    ($out:expr, $($text:tt)*) => { let _ = write!($out, $($text)*); };
-}
-
 /// Columns and rows count from 0 here and from 1 on the wire.
 pub(super) fn go(out: &mut Vec<u8>, x: usize, y: usize) {
-    put!(out, "\x1b[{};{}H", y + 1, x + 1);
+    out.extend_from_slice(b"\x1b[");
+    number(out, y + 1);
+    out.push(b';');
+    number(out, x + 1);
+    out.push(b'H');
 }
 
 /// Blanks so many cells from the cursor on, without moving it.
 pub(super) fn erase(out: &mut Vec<u8>, cells: usize) {
-    put!(out, "\x1b[{cells}X");
+    out.extend_from_slice(b"\x1b[");
+    number(out, cells);
+    out.push(b'X');
 }
 
 /// Sets the whole style, whatever was set before.
@@ -58,12 +58,8 @@ pub(super) fn style(out: &mut Vec<u8>, (fg, bg, look): Pen, underline_color: Col
     color(out, bg.into(), 40);
     match underline_color {
         Color::Default => {}
-        Color::Indexed(index) => {
-            put!(out, ";58:5:{index}");
-        }
-        Color::Rgb(r, g, b) => {
-            put!(out, ";58:2::{r}:{g}:{b}");
-        }
+        Color::Indexed(index) => parts(out, b";58:5", b':', &[index]),
+        Color::Rgb(r, g, b) => parts(out, b";58:2:", b':', &[r, g, b]),
     }
     // An empty first parameter is 0: everything off before the rest goes on.
     if out.len() > start {
@@ -75,33 +71,52 @@ pub(super) fn style(out: &mut Vec<u8>, (fg, bg, look): Pen, underline_color: Col
 fn color(out: &mut Vec<u8>, color: Color, base: u8) {
     match color {
         Color::Default => {}
-        Color::Indexed(index @ 0..8) => {
-            put!(out, ";{}", base + index);
-        }
-        Color::Indexed(index @ 8..16) => {
-            put!(out, ";{}", base + 60 + index - 8);
-        }
-        Color::Indexed(index) => {
-            put!(out, ";{};5;{index}", base + 8);
-        }
-        Color::Rgb(r, g, b) => {
-            put!(out, ";{};2;{r};{g};{b}", base + 8);
-        }
+        Color::Indexed(index @ 0..8) => parts(out, b"", b';', &[base + index]),
+        Color::Indexed(index @ 8..16) => parts(out, b"", b';', &[base + 52 + index]),
+        Color::Indexed(index) => parts(out, b"", b';', &[base + 8, 5, index]),
+        Color::Rgb(r, g, b) => parts(out, b"", b';', &[base + 8, 2, r, g, b]),
     }
 }
 
 /// Opens a link; the id keeps together what is painted in pieces.
 pub(super) fn open_link(out: &mut Vec<u8>, id: usize, (_, link): &Extra) {
     if let Some(link) = link {
-        put!(out, "\x1b]8;id=d{id};{link}\x1b\\");
+        out.extend_from_slice(b"\x1b]8;id=d");
+        number(out, id);
+        out.push(b';');
+        out.extend_from_slice(link.as_bytes());
+        out.extend_from_slice(b"\x1b\\");
     }
 }
 
 pub(super) fn cursor_shape(out: &mut Vec<u8>, cursor: Cursor) {
     let steady = match cursor.shape {
-        CursorShape::Block => 2,
-        CursorShape::Underline => 4,
-        CursorShape::Bar => 6,
+        CursorShape::Block => b'2',
+        CursorShape::Underline => b'4',
+        CursorShape::Bar => b'6',
     };
-    put!(out, "\x1b[{} q", steady - u8::from(cursor.blinking));
+    out.extend_from_slice(b"\x1b[");
+    out.push(steady - u8::from(cursor.blinking));
+    out.extend_from_slice(b" q");
+}
+
+/// `start`, then each number with `mark` before it.
+fn parts(out: &mut Vec<u8>, start: &[u8], mark: u8, numbers: &[u8]) {
+    out.extend_from_slice(start);
+    for value in numbers {
+        out.push(mark);
+        number(out, usize::from(*value));
+    }
+}
+
+fn number(out: &mut Vec<u8>, mut value: usize) {
+    let start = out.len();
+    loop {
+        out.push(b'0' + u8::try_from(value % 10).unwrap_or(0));
+        value /= 10;
+        if value == 0 {
+            break;
+        }
+    }
+    out[start..].reverse();
 }

@@ -5,12 +5,16 @@
 
 mod cell;
 mod encode;
+mod tables;
+#[cfg(test)]
+mod tests;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthChar;
 
-use self::cell::{Cell, Pen, SPACER, Tables};
+use self::cell::{Cell, Pen, SPACER};
+use self::tables::Tables;
 use crate::terminal::{Cursor, Line, Size};
 
 /// Fewer blanks than this are shorter written out than erased.
