@@ -19,7 +19,7 @@ pub(super) fn listen(to: Sender<Message>) -> io::Result<()> {
                 Ok(event) => message(event),
                 Err(error) => {
                     let why = format!("the terminal cannot be read: {error}");
-                    let _ = to.send(Message::End(Leave::Lost(why)));
+                    drop(to.send(Message::End(Leave::Lost(why))));
                     return;
                 }
             };

@@ -66,9 +66,12 @@ impl Keymap {
     /// All keys of an action; those that need no leader are in brackets.
     pub(super) fn keys(&self, action: Action) -> Vec<String> {
         self.bindings(action)
-            .map(|Binding { leader, chord }| match leader {
-                true => chord.to_string(),
-                false => format!("({chord})"),
+            .map(|Binding { leader, chord }| {
+                if leader {
+                    chord.to_string()
+                } else {
+                    format!("({chord})")
+                }
             })
             .collect()
     }

@@ -30,11 +30,11 @@ impl Areas {
         let Size { cols, rows } = size;
         let hints = Rect::new(0, rows - 1, cols, 1);
         let (tabs, divider, mut pane) = if cols >= WIDE {
-            let side = (cols / 4).clamp(26, 34);
+            let list = (cols / 4).clamp(26, 34);
             (
-                Rect::new(0, 0, side, rows - 1),
-                Some(Rect::new(side, 0, 1, rows - 1)),
-                Rect::new(side + 1, 0, cols - side - 1, rows - 1),
+                Rect::new(0, 0, list, rows - 1),
+                Some(Rect::new(list, 0, 1, rows - 1)),
+                Rect::new(list + 1, 0, cols - list - 1, rows - 1),
             )
         } else {
             (
@@ -54,15 +54,6 @@ impl Areas {
             pane,
             inbox,
             hints,
-        })
-    }
-
-    /// The size of the program's screen; where there is no room for it, what it would have in the smallest terminal.
-    pub(super) fn program(size: Size, inbox: bool) -> Size {
-        let pane = Self::new(size, inbox).or_else(|| Self::new(SMALLEST, false));
-        pane.map_or(SMALLEST, |areas| Size {
-            cols: areas.pane.width,
-            rows: areas.pane.height,
         })
     }
 }

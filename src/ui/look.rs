@@ -72,16 +72,23 @@ pub(super) fn state_style(theme: &Theme, state: State) -> ChromeStyle {
     })
 }
 
-/// The state in words, with what the person most wants to know of it.
+pub(super) fn state_name(state: State) -> &'static str {
+    match state {
+        State::Working => "working",
+        State::NeedsYou => "needs you",
+        State::YourTurn => "your turn",
+        State::Ended => "ended",
+        State::Asleep => "asleep",
+        State::Unknown => "running",
+    }
+}
+
+/// The state of a session in words, with how its program ended.
 pub(super) fn state_words(session: &Session) -> String {
-    match (session.state, session.exit_code) {
-        (State::Working, _) => "working".into(),
-        (State::NeedsYou, _) => "needs you".into(),
-        (State::YourTurn, _) => "your turn".into(),
-        (State::Ended, Some(code)) => format!("ended, exit {code}"),
-        (State::Ended, None) => "ended".into(),
-        (State::Asleep, _) => "asleep".into(),
-        (State::Unknown, _) => "running".into(),
+    let name = state_name(session.state);
+    match session.exit_code {
+        Some(code) if session.state == State::Ended => format!("{name}, exit {code}"),
+        Some(_) | None => name.to_owned(),
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) enum Leave {
 /// What the loop does for the screen.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Command {
-    Send(ToServer),
+    Send(Box<ToServer>),
     Paint(Damage),
     /// To be told to the server once all that was to be painted is on the terminal.
     Shown {

@@ -26,6 +26,8 @@ pub(super) struct Grid {
     pub(super) lines: Vec<Line>,
     pub(super) cursor: Cursor,
     pub(super) modes: Modes,
+    /// A frame came since the server was last told where we look and how much room there is.
+    pub(super) current: bool,
 }
 
 /// What of the pane a frame made new.
@@ -132,8 +134,10 @@ impl Mirror {
             lines: Vec::new(),
             cursor: frame.cursor,
             modes: frame.modes,
+            current: true,
         });
         grid.size = frame.size;
+        grid.current = true;
         grid.cursor = frame.cursor;
         grid.modes = frame.modes;
         grid.lines.resize(rows, Line::default());

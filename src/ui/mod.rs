@@ -19,6 +19,13 @@ mod text;
 mod update;
 mod view;
 
+#[cfg(test)]
+mod pictures;
+#[cfg(test)]
+mod sample;
+#[cfg(test)]
+mod stories;
+
 use std::io;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
@@ -27,7 +34,6 @@ use std::time::Instant;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-pub(crate) use self::actions::Action;
 pub(crate) use self::keymap::Keymap;
 pub(crate) use self::message::{Leave, Message};
 pub(crate) use self::state::Start;
@@ -148,7 +154,7 @@ impl<L: Link> Window<L> {
         let mut lost = false;
         for command in commands {
             match command {
-                Command::Send(message) => lost |= self.link.send(message).is_err(),
+                Command::Send(message) => lost |= self.link.send(*message).is_err(),
                 Command::Paint(more) => {
                     let damage = self.damage.take();
                     self.damage = damage.into_iter().chain([more]).reduce(Damage::and);
@@ -157,12 +163,10 @@ impl<L: Link> Window<L> {
                 Command::Copy(base64) => {
                     if let Some(sequence) = clipboard(&base64, self.tmux) {
                         // If the terminal is gone, the next frame says so.
-                        let _ = self.outer.write(sequence.as_bytes());
+                        drop(self.outer.write(sequence.as_bytes()));
                     }
                 }
-                Command::Bell => {
-                    let _ = self.outer.write(b"\x07");
-                }
+                Command::Bell => drop(self.outer.write(b"\x07")),
                 Command::Quit(leave) => return Some(leave),
             }
         }
@@ -214,7 +218,7 @@ impl Watch {
             .name("signals".into())
             .spawn(move || {
                 for signal in signals.forever() {
-                    let _ = to.send(Message::End(Leave::Signal(signal)));
+                    drop(to.send(Message::End(Leave::Signal(signal))));
                 }
             })?;
         Ok(Self(handle))

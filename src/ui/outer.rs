@@ -50,7 +50,7 @@ impl Outer {
         panic::set_hook(Box::new(move |info| {
             restore(&spare, &restored);
             told(info);
-            let _ = end.send(Message::End(Leave::Lost("a fault of our own".into())));
+            drop(end.send(Message::End(Leave::Lost("a fault of our own".into()))));
         }));
         outer.write(ON)?;
         Ok(outer)
@@ -82,8 +82,8 @@ impl Drop for Outer {
 fn restore(file: &File, restored: &AtomicBool) {
     if !restored.swap(true, Ordering::SeqCst) {
         // Nobody is left to be told if the terminal is gone.
-        let _ = write_all(file, OFF);
-        let _ = input::raw(false);
+        drop(write_all(file, OFF));
+        drop(input::raw(false));
     }
 }
 
@@ -110,9 +110,12 @@ pub(super) fn clipboard(base64: &str, tmux: bool) -> Option<String> {
     let safe = base64
         .bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte));
-    safe.then(|| match tmux {
-        true => format!("\x1bPtmux;\x1b\x1b]52;c;{base64}\x07\x1b\\"),
-        false => format!("\x1b]52;c;{base64}\x07"),
+    safe.then(|| {
+        if tmux {
+            format!("\x1bPtmux;\x1b\x1b]52;c;{base64}\x07\x1b\\")
+        } else {
+            format!("\x1b]52;c;{base64}\x07")
+        }
     })
 }
 

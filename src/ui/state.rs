@@ -40,6 +40,8 @@ pub(crate) struct Screen {
     pub(super) start: Start,
     pub(super) wire: Wire,
     pub(super) typed: Typed,
+    /// A button of the mouse went down over the program and was not let go yet.
+    pub(super) grabbed: bool,
 }
 
 /// Whom keys speak to.
@@ -49,6 +51,8 @@ pub(super) enum Mode {
     Program,
     /// The deck: the leader was pressed.
     Deck,
+    /// The deck still: one tab after the other is looked at.
+    Stepping,
 }
 
 /// What lies over the screen: what the person opened, and below it the question of the tab in front.
@@ -79,7 +83,7 @@ pub(super) enum Stage {
     Armed,
 }
 
-/// When the last key came, and whether it ended what was typed.
+/// When the last key came that may be followed by more of the same text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Typed {
     pub(super) last: Option<Instant>,
@@ -99,7 +103,7 @@ pub(super) struct Wire {
 }
 
 /// Whom a response is for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Waiting {
     /// An overlay's question about what it shows.
     Question(u64),
@@ -135,6 +139,7 @@ impl Screen {
                 listed: false,
             },
             typed: Typed::default(),
+            grabbed: false,
         }
     }
 
@@ -181,6 +186,14 @@ impl Screen {
             cols: areas.pane.width,
             rows: areas.pane.height,
         })
+    }
+
+    /// The size of a program whose screen is larger than its place, since another window types in it.
+    pub(super) fn cut(&self) -> Option<Size> {
+        let grid = self.mirror.grid.as_ref().filter(|grid| grid.current)?;
+        let place = self.program()?;
+        let larger = grid.size.cols > place.cols || grid.size.rows > place.rows;
+        larger.then_some(grid.size)
     }
 
     /// When the screen wants a [`super::Message::Tick`], if nothing else happens before.

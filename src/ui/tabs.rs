@@ -27,13 +27,12 @@ impl Tabs {
         let Some(front) = self.front else {
             return;
         };
-        match mirror.place(front) {
-            Some(place) => self.place = place,
-            None => {
-                let last = mirror.sessions.len().saturating_sub(1);
-                let next = mirror.sessions.get(self.place.min(last));
-                self.front = next.map(|session| session.id);
-            }
+        if let Some(place) = mirror.place(front) {
+            self.place = place;
+        } else {
+            let last = mirror.sessions.len().saturating_sub(1);
+            let next = mirror.sessions.get(self.place.min(last));
+            self.front = next.map(|session| session.id);
         }
     }
 

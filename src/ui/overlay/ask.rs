@@ -12,7 +12,7 @@ use super::super::view::meter;
 use super::{LABEL, Scene, frame, labelled, single, wrapped, write};
 use crate::config::keys::{Chord, Key as Code};
 use crate::config::themes::Theme;
-use crate::protocol::client::{Ask, AskKind, Choice, Session, Step};
+use crate::protocol::client::{Ask, AskKind, Choice, Meter, Session, Step};
 
 /// What the key answers, if it answers anything.
 pub(in super::super) fn choice(ask: &Ask, key: Chord) -> Option<Choice> {
@@ -38,7 +38,7 @@ pub(in super::super) fn draw(
     buf: &mut Buffer,
     scene: Scene<'_>,
 ) {
-    let unarmed: &[(&str, &str)] = &[("…", "you are typing; keys still go to the program")];
+    let unarmed: &[(&str, &str)] = &[("…", "keys go to the program while you type")];
     match &ask.kind {
         AskKind::Blocked {
             prompt,
@@ -55,29 +55,35 @@ pub(in super::super) fn draw(
                 ("esc", "cancel"),
             ];
             let keys = if armed { keys } else { unarmed };
-            let inner = frame(area, (80, 18), &title, keys, buf, scene.theme);
             let blocked = Blocked {
                 prompt,
                 other,
                 matched,
                 command,
             };
-            let lines = blocked.lines(usize::from(inner.width), usize::from(inner.height), scene);
+            let room = inside(area, (80, 20));
+            let lines = blocked.lines(room, scene);
+            let size = outside(80, lines.len());
+            let inner = frame(area, size, &title, keys, buf, scene.theme);
             write(inner, lines, buf);
         }
         AskKind::Step { step, .. } => {
             let keys = if armed { &[("enter", "read")] } else { unarmed };
-            let title = format!("Context of {}: {}", session.title, step_name(*step));
-            let inner = frame(area, (70, 10), &title, keys, buf, scene.theme);
-            let lines = step_lines(session, ask, usize::from(inner.width), scene.theme);
+            let title = format!("{}: {}", step_name(*step), session.title);
+            let (width, _) = inside(area, (70, 10));
+            let lines = step_lines(session, ask, width, scene.theme);
+            let size = outside(70, lines.len());
+            let inner = frame(area, size, &title, keys, buf, scene.theme);
             write(inner, lines, buf);
         }
         AskKind::Note { path, missing } => {
             let keys: &[(&str, &str)] = &[("o", "open a fresh session from it"), ("esc", "later")];
             let keys = if armed { keys } else { unarmed };
             let title = format!("{} wrote its handoff note", session.title);
-            let inner = frame(area, (70, 12), &title, keys, buf, scene.theme);
-            let lines = note_lines(path, missing, usize::from(inner.width), scene.theme);
+            let (width, _) = inside(area, (70, 12));
+            let lines = note_lines(path, missing, width, scene.theme);
+            let size = outside(70, lines.len());
+            let inner = frame(area, size, &title, keys, buf, scene.theme);
             write(inner, lines, buf);
         }
     }
@@ -96,6 +102,19 @@ fn note_lines(path: &Path, missing: &[String], width: usize, theme: &Theme) -> V
     lines
 }
 
+/// The room for lines in a frame of at most that size.
+fn inside(area: Rect, (width, height): (u16, u16)) -> (usize, usize) {
+    (
+        usize::from(area.width.min(width).saturating_sub(4)),
+        usize::from(area.height.min(height).saturating_sub(2)),
+    )
+}
+
+/// The size of a frame around so many lines.
+fn outside(width: u16, lines: usize) -> (u16, u16) {
+    (width, u16::try_from(lines + 2).unwrap_or(u16::MAX))
+}
+
 struct Blocked<'a> {
     prompt: &'a str,
     other: &'a str,
@@ -104,7 +123,7 @@ struct Blocked<'a> {
 }
 
 impl Blocked<'_> {
-    fn lines(&self, width: usize, height: usize, scene: Scene<'_>) -> Vec<Line<'static>> {
+    fn lines(&self, (width, height): (usize, usize), scene: Scene<'_>) -> Vec<Line<'static>> {
         let theme = scene.theme;
         let beside = width.saturating_sub(LABEL);
         let matched = style(theme.matched);
@@ -113,10 +132,12 @@ impl Blocked<'_> {
             [single(&self.matched.join(", "), beside, style(theme.text))],
             theme,
         );
-        let runs = wrapped(self.command, beside, 3, style(theme.dim));
+        // Where there is little room, the keys in the border say enough.
+        let roomy = height >= 14;
+        let most = if roomy { 3 } else { 2 };
+        let runs = wrapped(self.command, beside, most, style(theme.dim));
         below.extend(labelled("opens as", runs, theme));
-        below.push(Line::default());
-        for (key, words) in [
+        let choices = [
             ("o", format!("open it as its own {} session", self.other)),
             ("p", "park it in the inbox".into()),
             ("s", "send it anyway, this once".into()),
@@ -124,7 +145,11 @@ impl Blocked<'_> {
                 "esc",
                 "cancel; the words stay where the agent keeps them".into(),
             ),
-        ] {
+        ];
+        if roomy {
+            below.push(Line::default());
+        }
+        for (key, words) in choices.into_iter().filter(|_| roomy) {
             below.push(Line::from(vec![
                 Span::styled(format!(" {key:>3} "), style(theme.key)),
                 Span::raw(" "),
@@ -150,7 +175,10 @@ fn highlighted(line: &str, words: &[String], style: ratatui::style::Style) -> Li
     if lower.len() == line.len() {
         for word in words.iter().map(|word| word.to_lowercase()) {
             for (start, found) in lower.match_indices(&word) {
-                marked[start..start + found.len()].fill(true);
+                let inside = lower[..start].ends_with(|char: char| char.is_ascii_alphanumeric());
+                if !inside {
+                    marked[start..start + found.len()].fill(true);
+                }
             }
         }
     }
@@ -174,10 +202,10 @@ fn highlighted(line: &str, words: &[String], style: ratatui::style::Style) -> Li
 
 fn step_name(step: Step) -> &'static str {
     match step {
-        Step::Checkpoint => "checkpoint",
-        Step::Soft => "getting large",
-        Step::Hard => "large",
-        Step::Stop => "too large",
+        Step::Checkpoint => "Checkpoint",
+        Step::Soft => "The context is getting large",
+        Step::Hard => "The context is large",
+        Step::Stop => "The context is too large",
     }
 }
 
@@ -199,7 +227,12 @@ fn step_lines(session: &Session, ask: &Ask, width: usize, theme: &Theme) -> Vec<
         None => text::tokens(*context_tokens),
     };
     let bar = u16::try_from(width.saturating_sub(figure.len() + 9)).unwrap_or(0);
-    let mut line = meter::bar(&session.meter, bar, theme);
+    let then = Meter {
+        context_tokens: Some(*context_tokens),
+        window: *window,
+        ..session.meter.clone()
+    };
+    let mut line = meter::bar(&then, bar, theme);
     line.push_span(Span::styled(format!(" {figure} tokens"), style(theme.text)));
     let what = match step {
         Step::Checkpoint => {

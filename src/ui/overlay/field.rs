@@ -69,8 +69,13 @@ impl Field {
             Code::Down => TextKey::Down,
             Code::Home => TextKey::Home,
             Code::End => TextKey::End,
-            Code::PageUp | Code::PageDown | Code::Insert | Code::F(_) => return,
-            Code::Enter | Code::Tab | Code::Esc => return,
+            Code::PageUp
+            | Code::PageDown
+            | Code::Insert
+            | Code::F(_)
+            | Code::Enter
+            | Code::Tab
+            | Code::Esc => return,
         };
         let input = Input {
             key: text_key,

@@ -14,7 +14,7 @@ use super::super::text;
 use super::field::Field;
 use super::{Modal, Scene, Wish, frame, write};
 use crate::config::keys::{Chord, Key as Code};
-use crate::protocol::client::{InboxLine, Request, Session};
+use crate::protocol::client::{Inbox, InboxLine, Request, Session};
 
 #[derive(Debug)]
 pub(in super::super) struct Find {
@@ -32,7 +32,7 @@ struct Found<'a> {
 
 enum What<'a> {
     Session(&'a Session),
-    Line(&'a InboxLine, Request),
+    Line(&'a Inbox, &'a InboxLine),
     Action(Action),
 }
 
@@ -52,10 +52,10 @@ impl Find {
             (What::Session(session), text)
         });
         let lines = scene.mirror.inboxes().flat_map(|inbox| {
-            inbox.lines.iter().map(|line| {
-                let request = Request::Launch(open_line(inbox, line, None));
-                (What::Line(line, request), line.text.clone())
-            })
+            inbox
+                .lines
+                .iter()
+                .map(|line| (What::Line(inbox, line), line.text.clone()))
         });
         let actions = Action::ALL
             .iter()
@@ -87,7 +87,7 @@ impl Modal for Find {
     fn press(&mut self, key: Chord, scene: Scene<'_>) -> Wish {
         match (key.key(), key.mods().ctrl) {
             (Code::Esc, _) => return Wish::Close,
-            (Code::Down, _) | (Code::Char('n' | 'j'), true) | (Code::Tab, _) => self.chosen += 1,
+            (Code::Down | Code::Tab, _) | (Code::Char('n' | 'j'), true) => self.chosen += 1,
             (Code::Up, _) | (Code::Char('p' | 'k'), true) => {
                 self.chosen = self.chosen.saturating_sub(1);
             }
@@ -97,7 +97,9 @@ impl Modal for Find {
                 return match found.into_iter().nth(chosen).map(|found| found.what) {
                     None => Wish::Stay,
                     Some(What::Session(session)) => Wish::Look(session.id),
-                    Some(What::Line(_, request)) => Wish::Send(Box::new(request)),
+                    Some(What::Line(inbox, line)) => {
+                        Wish::Send(Box::new(Request::Launch(open_line(inbox, line, None))))
+                    }
                     Some(What::Action(action)) => Wish::Act(action),
                 };
             }
@@ -165,7 +167,7 @@ impl Found<'_> {
                 let tag = session.profile.as_deref().unwrap_or_default();
                 (tag.to_owned(), look::tag(theme, session.color.as_deref()))
             }
-            What::Line(line, _) => {
+            What::Line(_, line) => {
                 let tag = line.profile.as_ref().map(|tag| format!("#{tag}"));
                 (tag.unwrap_or_default(), style(theme.tag))
             }
@@ -206,9 +208,12 @@ pub(super) fn marked(text: &str, places: &[usize], style: Style) -> Vec<Span<'st
     }
     spans
         .into_iter()
-        .map(|(on, text)| match on {
-            true => Span::styled(text, style),
-            false => Span::raw(text),
+        .map(|(on, text)| {
+            if on {
+                Span::styled(text, style)
+            } else {
+                Span::raw(text)
+            }
         })
         .collect()
 }

@@ -6,11 +6,12 @@ use ratatui::text::{Line, Span};
 
 use super::super::actions::Action;
 use super::super::keymap::Keymap;
-use super::super::look::style;
+use super::super::look::{sign, state_name, state_style, style};
 use super::super::text;
 use super::field::Field;
 use super::{Modal, Scene, Wish, frame, write};
 use crate::config::keys::{Chord, Key as Code};
+use crate::protocol::client::State;
 
 #[derive(Debug)]
 pub(in super::super) struct Help {
@@ -76,14 +77,14 @@ impl Modal for Help {
         let title = format!("All keys, after {leader}");
         let keys = [("enter", "do it"), ("↑↓", "choose"), ("esc", "close")];
         let height = u16::try_from(Action::ALL.len()).unwrap_or(u16::MAX);
-        let inner = frame(area, (74, height + 6), &title, &keys, buf, theme);
+        let inner = frame(area, (78, height + 7), &title, &keys, buf, theme);
         let field = Rect {
             height: inner.height.min(1),
             ..inner
         };
         let cursor = self.filter.draw(field, buf, theme);
         let room = inner.height.saturating_sub(field.height);
-        let notes = if room > 8 { 2 } else { 0 };
+        let notes = if room > 12 { 3 } else { 0 };
         let list = Rect {
             y: field.bottom() + 1,
             height: room.saturating_sub(1 + notes),
@@ -117,14 +118,25 @@ impl Modal for Help {
             height: inner.bottom().saturating_sub(list.bottom()),
             ..list
         };
-        let twice =
-            format!("{leader} twice sends it to the program. Shift and the mouse select text.");
+        let twice = format!("{leader} twice sends it to the program. Shift and drag select text.");
         let twice = text::cut(&twice, usize::from(notes.width)).into_owned();
-        write(
-            notes,
-            [Line::default(), Line::styled(twice, style(theme.dim))],
-            buf,
-        );
+        let legend = [
+            State::Working,
+            State::NeedsYou,
+            State::YourTurn,
+            State::Ended,
+            State::Asleep,
+            State::Unknown,
+        ];
+        let legend = legend.into_iter().flat_map(|state| {
+            let words = format!(" {}  ", state_name(state));
+            [
+                Span::styled(sign(state), state_style(theme, state)),
+                Span::styled(words, style(theme.dim)),
+            ]
+        });
+        let twice = Line::styled(twice, style(theme.dim));
+        write(notes, [Line::default(), legend.collect(), twice], buf);
         cursor
     }
 }

@@ -21,7 +21,7 @@ use ratatui::widgets::{Block, BorderType, Clear, Padding, Widget};
 pub(super) use self::confirm::Confirm;
 pub(super) use self::find::Find;
 pub(super) use self::help::Help;
-pub(super) use self::new::New;
+pub(super) use self::new::NewSession;
 pub(super) use self::park::Park;
 pub(super) use self::rename::Rename;
 

@@ -16,7 +16,7 @@ use crate::protocol::client::{Plan, Request, Response};
 use crate::terminal::Size;
 
 #[derive(Debug)]
-pub(in super::super) struct New {
+pub(in super::super) struct NewSession {
     words: Field,
     /// None leaves the choice to the words.
     profile: Option<String>,
@@ -32,7 +32,7 @@ enum Stage {
     Failed(String),
 }
 
-impl New {
+impl NewSession {
     /// For that directory, with what was typed last time; `size` is the program's.
     pub(in super::super) fn new(draft: &str, dir: PathBuf, size: Size, scene: Scene<'_>) -> Self {
         Self {
@@ -111,7 +111,7 @@ impl New {
     }
 }
 
-impl Modal for New {
+impl Modal for NewSession {
     fn press(&mut self, key: Chord, _scene: Scene<'_>) -> Wish {
         if key.key() == Code::Esc {
             return Wish::Close;
@@ -188,9 +188,9 @@ impl Modal for New {
         };
         let keys = [
             ("enter", "start"),
-            ("tab", "other profile"),
+            ("tab", "profile"),
             ("shift-enter", "new line"),
-            ("esc", "close, keep the words"),
+            ("esc", "close, words kept"),
         ];
         let inner = frame(area, (86, 20), title, &keys, buf, scene.theme);
         let field = Rect {

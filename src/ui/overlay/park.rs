@@ -152,9 +152,9 @@ impl Modal for Park {
         };
         let keys = [
             ("enter", "park"),
-            ("tab", "other profile"),
+            ("tab", "profile"),
             ("shift-enter", "new line"),
-            ("esc", "close, keep the words"),
+            ("esc", "close, words kept"),
         ];
         let inner = frame(area, (76, 11), title, &keys, buf, scene.theme);
         let field = Rect {

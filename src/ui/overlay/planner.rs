@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn one_question_is_under_way_and_none_is_asked_twice() {
         let mut planner = Planner::new("/repo".into());
-        let mut ask = |planner: &mut Planner, text: &str| {
+        let ask = |planner: &mut Planner, text: &str| {
             let order = planner.order(text, None);
             planner.question(order).is_some()
         };

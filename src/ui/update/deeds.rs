@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::super::actions::Action;
 use super::super::message::Command;
-use super::super::overlay::{Confirm, Find, Help, New, Park, Rename, Scene};
+use super::super::overlay::{Confirm, Find, Help, NewSession, Park, Rename, Scene};
 use super::super::state::{Mode, Screen, Waiting};
 use super::super::tabs::open_line;
 use crate::protocol::client::{Level, Request, State};
@@ -25,7 +25,7 @@ impl Screen {
         match action {
             Action::New => {
                 let size = self.program().unwrap_or(Size { cols: 80, rows: 24 });
-                let new = New::new(&self.overlays.drafts.new, dir, size, scene);
+                let new = NewSession::new(&self.overlays.drafts.new, dir, size, scene);
                 self.overlays.open(new);
             }
             Action::Park => {
@@ -59,11 +59,11 @@ impl Screen {
             // Stepping goes on until another key, so that one can look at one after the other.
             Action::NextTab => {
                 self.tabs.step(&self.mirror, 1);
-                self.mode = Mode::Deck;
+                self.mode = Mode::Stepping;
             }
             Action::PreviousTab => {
                 self.tabs.step(&self.mirror, -1);
-                self.mode = Mode::Deck;
+                self.mode = Mode::Stepping;
             }
             Action::Needed => match self.tabs.needed(&self.mirror) {
                 Some(session) => self.look(session),
@@ -79,12 +79,11 @@ impl Screen {
             | Action::Tab8
             | Action::Tab9 => {
                 let place = action.tab().unwrap_or(0);
-                match self.mirror.sessions.get(place).map(|session| session.id) {
-                    Some(session) => self.look(session),
-                    None => {
-                        let words = format!("there is no session {}", place + 1);
-                        self.status.say(Level::Info, words, now);
-                    }
+                if let Some(session) = self.mirror.sessions.get(place) {
+                    self.look(session.id);
+                } else {
+                    let words = format!("there is no session {}", place + 1);
+                    self.status.say(Level::Info, words, now);
                 }
             }
             Action::Detach => Self::leave(commands),

@@ -39,7 +39,7 @@ impl Screen {
                 let damage = match fresh {
                     Fresh::Nothing => None,
                     Fresh::All => Some(Damage::Everything),
-                    Fresh::Rows(_) if view::covers_pane(self) || self.is_cut() => {
+                    Fresh::Rows(_) if view::covers_pane(self) || self.cut().is_some() => {
                         Some(Damage::Everything)
                     }
                     Fresh::Rows(rows) => Some(Damage::Rows(rows)),
@@ -75,16 +75,9 @@ impl Screen {
         Some(Damage::Everything)
     }
 
-    /// The program's screen is larger than its place, whose corner says so.
-    fn is_cut(&self) -> bool {
-        let (Some(grid), Some(place)) = (self.mirror.grid.as_ref(), self.program()) else {
-            return true;
-        };
-        grid.size.cols > place.cols || grid.size.rows > place.rows
-    }
-
     fn listed(&mut self, sessions: Vec<Session>, now: Instant) {
         let first = !std::mem::replace(&mut self.wire.listed, true);
+        self.tabs.settle(&self.mirror);
         let fresh = self.mirror.listed(sessions);
         let known = self
             .tabs
@@ -97,7 +90,8 @@ impl Screen {
         let elsewhere = fresh
             .iter()
             .rfind(|(session, _)| self.tabs.front != Some(*session));
-        if let Some((session, ask)) = elsewhere {
+        // What waited before this window was there is marked on its tab.
+        if let Some((session, ask)) = elsewhere.filter(|_| !first) {
             let words = self.waits_there(*session, ask);
             self.status.say(Level::Warning, words, now);
         }

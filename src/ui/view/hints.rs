@@ -21,7 +21,7 @@ pub(super) fn draw(screen: &Screen, area: Rect, buf: &mut Buffer) {
             let words = text::cut(&words, room.saturating_sub(used + 5)).into_owned();
             Line::styled(format!(" {sign} {words}"), tone)
         }
-        (_, Mode::Deck) => deck(screen, room.saturating_sub(used + 1)),
+        (_, Mode::Deck | Mode::Stepping) => deck(screen, room.saturating_sub(used + 1)),
         (None, Mode::Program) if screen.tabs.inbox.focused => keys(
             screen,
             &[
@@ -53,22 +53,22 @@ pub(super) fn draw(screen: &Screen, area: Rect, buf: &mut Buffer) {
 fn right(screen: &Screen, room: usize) -> Line<'static> {
     let theme = &screen.theme;
     let mut line = Line::default();
-    if let Mode::Deck = screen.mode {
+    if screen.mode != Mode::Program {
         return line;
     }
     let waiting = screen.waiting_elsewhere();
     if waiting > 0 {
-        let key = screen.keymap.key(Action::Needed);
-        let words = match waiting {
-            1 => "1 needs you".to_owned(),
-            more => format!("{more} need you"),
+        let words = match (waiting, room >= 70) {
+            (waiting, false) => format!("▲ {waiting} "),
+            (1, true) => "▲ 1 needs you ".to_owned(),
+            (more, true) => format!("▲ {more} need you "),
         };
-        line.push_span(Span::styled(format!("▲ {words} "), style(theme.needs_you)));
-        line.push_span(Span::styled(
-            format!("{} {key} ", screen.keymap.leader()),
-            style(theme.key),
-        ));
-        line.push_span(Span::raw(" "));
+        line.push_span(Span::styled(words, style(theme.needs_you)));
+        if room >= 70 {
+            let key = screen.keymap.key(Action::Needed);
+            let keys = format!("{} {key}  ", screen.keymap.leader());
+            line.push_span(Span::styled(keys, style(theme.key)));
+        }
     }
     let Some(session) = screen.front() else {
         return line;
@@ -88,12 +88,13 @@ fn right(screen: &Screen, room: usize) -> Line<'static> {
 fn deck(screen: &Screen, room: usize) -> Line<'static> {
     let theme = &screen.theme;
     let mut line = Line::default();
-    if let Mode::Deck = screen.mode {
+    if screen.mode != Mode::Program {
         line.push_span(Span::styled(" DECK ", style(theme.selection)));
     }
+    let empty = screen.mirror.sessions.is_empty();
     let pieces: Vec<(Action, [Span<'static>; 2])> = Action::ALL
         .iter()
-        .filter(|action| !action.short().is_empty())
+        .filter(|action| !(action.short().is_empty() || empty && of_a_session(**action)))
         .map(|action| (*action, screen.keymap.key(*action)))
         .filter(|(_, key)| !key.is_empty())
         .map(|(action, key)| (action, piece(screen, &key, action.short())))
@@ -113,6 +114,18 @@ fn deck(screen: &Screen, room: usize) -> Line<'static> {
         }
     }
     line
+}
+
+/// True if it does nothing while there is no session.
+fn of_a_session(action: Action) -> bool {
+    [
+        Action::NextTab,
+        Action::PreviousTab,
+        Action::Needed,
+        Action::Rename,
+        Action::End,
+    ]
+    .contains(&action)
 }
 
 fn keys(screen: &Screen, keys: &[(&str, &str)], room: usize) -> Line<'static> {

@@ -8,12 +8,17 @@ use super::super::text;
 use crate::config::themes::Theme;
 use crate::protocol::client::Meter;
 
-/// `412k/1M`, `412k` where nobody stated the window, `~412k` for an estimate; empty before the first call.
+/// `412k/1M`, `412k` where nobody stated the window, `~412k` for an estimate, `!412k`, `!!` and `!!!` from the soft, hard
+/// and last step of the brake on; empty before the first call.
 pub(in super::super) fn figure(meter: &Meter) -> String {
     let Some(used) = meter.context_tokens else {
         return String::new();
     };
     let about = if meter.estimate { "~" } else { "" };
+    let about = format!(
+        "{}{about}",
+        "!".repeat(reached(meter).saturating_sub(1).min(3))
+    );
     let used = text::tokens(used);
     match meter.window {
         Some(window) => format!("{about}{used}/{}", text::tokens(window)),
@@ -23,15 +28,19 @@ pub(in super::super) fn figure(meter: &Meter) -> String {
 
 /// The style says which step of the brake was reached.
 pub(in super::super) fn level(meter: &Meter, theme: &Theme) -> Style {
-    let used = meter.context_tokens.unwrap_or(0);
-    let reached = meter.steps.iter().filter(|step| **step <= used).count();
-    style(match reached {
+    style(match reached(meter) {
         0 => theme.meter_calm,
         1 => theme.meter_checkpoint,
         2 => theme.meter_soft,
         3 => theme.meter_hard,
         _ => theme.meter_stop,
     })
+}
+
+/// How many steps of the brake the context has passed.
+fn reached(meter: &Meter) -> usize {
+    let used = meter.context_tokens.unwrap_or(0);
+    meter.steps.iter().filter(|step| **step <= used).count()
 }
 
 /// A bar of so many cells: heavy as far as the window is used, light beyond. Empty where the window is unknown.
@@ -87,6 +96,23 @@ mod tests {
             };
             let bar = bar(&meter, 10, &Theme::default()).to_string();
             assert_eq!((figure(&meter).as_str(), bar.as_str()), (figures, drawn));
+        }
+    }
+    #[test]
+    fn the_steps_of_the_brake_show_without_colour() {
+        for (used, figures) in [
+            (100, "100"),
+            (250, "250"),
+            (400, "!400"),
+            (560, "!!560"),
+            (900, "!!!900"),
+        ] {
+            let meter = Meter {
+                context_tokens: Some(used),
+                steps: vec![250, 400, 550, 650],
+                ..Meter::default()
+            };
+            assert_eq!(figure(&meter), figures);
         }
     }
 }

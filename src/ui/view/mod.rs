@@ -45,22 +45,19 @@ pub(super) fn draw(screen: &Screen, buf: &mut Buffer) -> Option<Position> {
         inbox::draw(screen, area, buf);
     }
     hints::draw(screen, areas.hints, buf);
-    let above = Rect {
+    // The tabs at the left stay in view; a strip on top gives way.
+    let left = areas.divider.map_or(0, Rect::right);
+    let place = Rect {
+        x: left,
+        width: buf.area.width - left,
         height: buf.area.height - 1,
         ..buf.area
     };
     if let Some(modal) = screen.overlays.top() {
-        return modal.draw(above, buf, scene);
+        return modal.draw(place, buf, scene);
     }
     if let Some((session, question, armed)) = screen.question() {
-        ask::draw(
-            session,
-            question,
-            armed,
-            middle(above, 120, above.height),
-            buf,
-            scene,
-        );
+        ask::draw(session, question, armed, place, buf, scene);
     }
     None
 }
@@ -72,14 +69,8 @@ fn pane(screen: &Screen, area: Rect, buf: &mut Buffer) {
             buf[(x, y)].set_diff_option(CellDiffOption::Skip);
         }
     }
-    let Some(grid) = screen.mirror.grid.as_ref() else {
-        return;
-    };
-    if grid.size.cols > area.width || grid.size.rows > area.height {
-        let mark = format!(
-            " cut: the program has {}x{} ",
-            grid.size.cols, grid.size.rows
-        );
+    if let Some(size) = screen.cut() {
+        let mark = format!(" cut: the program has {}x{} ", size.cols, size.rows);
         let mark = text::cut(&mark, usize::from(area.width)).into_owned();
         let width = u16::try_from(text::cells(&mark)).unwrap_or(area.width);
         let place = Rect::new(area.right() - width, area.bottom() - 1, width, 1);

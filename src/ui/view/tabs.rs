@@ -166,11 +166,11 @@ fn title_line(screen: &Screen, session: &Session, place: usize, width: u16) -> L
     ])
 }
 
-/// `      bugfix  ━━━━━━──── 412k/1M`
+/// `       bugfix  ━━━━━━──── 412k/1M`
 fn detail_line(screen: &Screen, session: &Session, width: u16) -> Line<'static> {
     let theme = &screen.theme;
     let front = screen.tabs.front == Some(session.id);
-    let room = usize::from(width).saturating_sub(7);
+    let room = usize::from(width).saturating_sub(8);
     let tag = session.profile.as_deref().unwrap_or(&session.agent);
     let tag = text::clean(tag).into_owned();
     let tag = text::cut(&tag, (room / 2).clamp(4, 12)).into_owned();
@@ -182,14 +182,14 @@ fn detail_line(screen: &Screen, session: &Session, width: u16) -> Line<'static> 
     let room = room.saturating_sub(text::cells(&tag) + 1 + figure.len());
     let mut line = Line::from(vec![
         Span::styled(if front { "▌" } else { " " }, style(theme.accent)),
-        Span::raw("    "),
+        Span::raw("     "),
         Span::styled(tag, tag_style),
         Span::raw(" "),
     ]);
     if session.state == State::Ended {
         let code = session.exit_code;
         let words = code.map_or("ended".to_owned(), |code| format!("exit {code}"));
-        let words = text::cut(&words, room).into_owned();
+        let words = text::cut(&words, room.saturating_sub(1)).into_owned();
         let gap = room.saturating_sub(text::cells(&words));
         let tone = match code {
             Some(0) | None => theme.dim,

@@ -36,11 +36,11 @@ pub(super) fn draw(screen: &Screen, area: Rect, buf: &mut Buffer) {
         "Each session has one intent. A prompt that belongs to another is stopped, and you choose what happens to it."
             .to_owned(),
         format!(
-            "{leader} and {} parks a side thought, so that it costs you neither the thread nor the thought.",
+            "{leader}, then {}, parks a side thought, so that it costs you neither the thread nor the thought.",
             key(Action::Park)
         ),
         format!(
-            "{leader} and {} leaves. Everything goes on, and `sessdeck` brings you back.",
+            "{leader}, then {}, leaves. Everything goes on, and `sessdeck` brings you back.",
             key(Action::Detach)
         ),
     ];
