@@ -38,6 +38,11 @@ impl Status {
         });
     }
 
+    /// Something else begins: what was only to be read is read.
+    pub(super) fn read(&mut self) {
+        self.said.take_if(|said| said.until.is_some());
+    }
+
     /// When the line has been there long enough.
     pub(super) fn due(&self) -> Option<Instant> {
         self.said.as_ref()?.until

@@ -190,14 +190,33 @@ fn single(text: &str, width: usize, style: Style) -> Line<'static> {
 /// Cells of the column of words at the left.
 const LABEL: usize = 10;
 
-/// The argument vector as a person would type it, on one line.
+/// The argument vector as a person would type it, on one line. Long values are cut, so that the task at its end is
+/// seen; `sessdeck new --print` has every letter.
 fn command(argv: &[String]) -> String {
+    let last = argv.len().saturating_sub(1);
     let words: Vec<String> = argv
         .iter()
-        .map(|word| match shlex::try_quote(word) {
-            Ok(quoted) => quoted.replace('\n', "⏎"),
-            Err(_) => "�".to_owned(),
+        .enumerate()
+        .map(|(place, word)| {
+            let quoted = shlex::try_quote(word).unwrap_or("�".into());
+            let most = if place == last { 160 } else { 44 };
+            text::cut(&quoted.replace('\n', "⏎"), most).into_owned()
         })
         .collect();
     words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_shows_its_task_behind_long_values() {
+        let long = format!("--hint=a {}", "long ".repeat(40));
+        let argv = ["claude", long.as_str(), "--", "fix\nit's"].map(str::to_owned);
+        assert_eq!(
+            command(&argv),
+            "claude '--hint=a long long long long long long lon… -- \"fix⏎it's\""
+        );
+    }
 }

@@ -39,6 +39,7 @@ impl Screen {
         let mode = std::mem::replace(&mut self.mode, Mode::Program);
         if leads && mode != Mode::Deck {
             self.mode = Mode::Deck;
+            self.status.read();
             return Some(Damage::Everything);
         }
         if mode != Mode::Program {
