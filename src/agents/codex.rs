@@ -89,10 +89,6 @@ impl Dialect for Codex {
         "codex"
     }
 
-    fn program(&self) -> &'static str {
-        "codex"
-    }
-
     fn install(&self) -> &'static str {
         "npm install -g @openai/codex"
     }
@@ -181,22 +177,19 @@ impl Dialect for Codex {
         transcript::facts(line)
     }
 
-    /// The transcript states it.
-    fn window(&self, _: &str) -> Option<u64> {
-        None
-    }
-
     fn window_at_least(&self, _: Option<u64>) -> Option<u64> {
         None
     }
 
+    /// The blank, which the client drops, closes a list of files or skills that a last word like `@src` has opened, and
+    /// that would take the Enter.
     fn submit(&self, prompt: &str) -> Vec<Step> {
-        typing::paste_and_enter(prompt)
+        typing::then_enter(format!("{} ", typing::paste(prompt)))
     }
 
     /// The box is empty after a block.
     fn resubmit(&self, prompt: &str) -> Vec<Step> {
-        typing::paste_and_enter(prompt)
+        self.submit(prompt)
     }
 
     fn clear_box(&self, _: &str) -> Vec<Step> {
@@ -381,5 +374,14 @@ mod tests {
             ..wiring()
         };
         assert!(!Codex.command_line(&recipe(&[]), &untrusted).guarded);
+    }
+    #[test]
+    fn a_prompt_is_one_paste_with_a_blank_behind() {
+        let steps = Codex.resubmit("see @src\n");
+        assert_eq!(
+            steps[0],
+            Step::Bytes(b"\x1b[200~see @src\n\x1b[201~ ".to_vec())
+        );
+        assert_eq!(steps.last(), Some(&typing::enter()));
     }
 }

@@ -121,6 +121,11 @@ fn the_recorded_transcripts_hold_what_the_client_was_told() {
             (Some(21_732), Some(21_512), 2, 2, 1, None),
         ),
         (
+            "claude",
+            "recorded",
+            (Some(2_869), Some(2_869), 4, 7, 1, None),
+        ),
+        (
             "codex",
             "session",
             (Some(33_300), Some(33_000), 2, 3, 0, Some(258_400)),
@@ -133,7 +138,17 @@ fn the_recorded_transcripts_hold_what_the_client_was_told() {
         (
             "codex",
             "subagent",
-            (Some(9_015), Some(9_000), 1, 1, 0, Some(258_400)),
+            (Some(9_015), Some(9_000), 0, 1, 0, Some(258_400)),
+        ),
+        (
+            "codex",
+            "recorded",
+            (Some(8_258), Some(8_258), 4, 5, 1, Some(258_400)),
+        ),
+        (
+            "codex",
+            "recorded-subagent",
+            (Some(9_280), Some(9_260), 0, 1, 0, Some(258_400)),
         ),
     ] {
         let path = format!("fixtures/{client}/transcripts/{file}.jsonl");
@@ -152,5 +167,30 @@ fn the_recorded_transcripts_hold_what_the_client_was_told() {
             "{client} {file}"
         );
         assert_eq!((figures.bad_lines, torn), (0, false), "{client} {file}");
+    }
+}
+
+#[test]
+fn a_subagents_file_is_kept_apart_and_has_a_meter_of_its_own() {
+    for (file, (turns, input_tokens, output_tokens), context) in [
+        ("subagent", (2, 18_660, 42), 9_410),
+        ("recorded-subagent", (1, 9_260, 20), 9_260),
+    ] {
+        let path = tests().join(format!("fixtures/claude/transcripts/{file}.jsonl"));
+        let sum = Sum {
+            turns,
+            input_tokens,
+            output_tokens,
+        };
+        let (main, _) = meter_of("claude", &path);
+        let figures = main.figures();
+        assert_eq!((figures.sidechain, figures.main), (sum, Sum::default()));
+        assert_eq!(figures.context_tokens, None);
+
+        let mut own = Meter::of_subagent();
+        read("claude", &fs::read(&path).unwrap(), &mut own);
+        let figures = own.figures();
+        assert_eq!((figures.sidechain, figures.main), (Sum::default(), sum));
+        assert_eq!(figures.context_input_tokens, Some(context), "{file}");
     }
 }

@@ -1,4 +1,4 @@
-//! What a client tells its hook on stdin, in the deck's words, and the two answers that every client takes.
+//! What a client tells its hook on stdin, in the deck's words, and the answer that every client takes.
 //!
 //! Claude Code and Codex name their events and fields alike, so one reading serves both.
 
@@ -75,12 +75,6 @@ pub(crate) fn answer_block(reason: &str) -> String {
     json!({ "decision": "block", "reason": reason }).to_string()
 }
 
-/// The answer that hands the model further text. `name` is [`HookCall::name`].
-pub(crate) fn answer_context(name: &str, text: &str) -> String {
-    json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": text } })
-        .to_string()
-}
-
 /// Reads what stood on stdin; none if it is no event.
 pub(super) fn read(stdin: &[u8]) -> Option<HookCall> {
     let fields: Fields = serde_json::from_slice(bare(stdin)).ok()?;
@@ -108,8 +102,6 @@ struct Fields {
     tool_input: Option<ToolInput>,
     message: Option<Text>,
     notification_type: Option<Text>,
-    #[serde(default)]
-    is_interrupt: bool,
     reason: Option<Text>,
 }
 
@@ -134,9 +126,6 @@ impl Fields {
             },
             ("PreToolUse", _) => Event::ToolStarts {
                 tool: text(&self.tool_name),
-            },
-            ("PostToolUseFailure", _) if self.is_interrupt => Event::TurnEnded {
-                why: TurnEnd::Interrupted,
             },
             ("PostToolUse" | "PostToolUseFailure", _) => Event::ToolEnded {
                 tool: text(&self.tool_name),
@@ -192,4 +181,163 @@ fn one_line(text: &str) -> String {
         .filter(|word| !word.is_empty())
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::path::Path;
+
+    fn started(source: &str) -> Event {
+        Event::Started {
+            source: source.into(),
+        }
+    }
+
+    fn prompt(text: &str) -> Event {
+        Event::Prompt { text: text.into() }
+    }
+
+    fn tool_ended(tool: &str) -> Event {
+        Event::ToolEnded { tool: tool.into() }
+    }
+
+    fn turn_ended(why: TurnEnd) -> Event {
+        Event::TurnEnded { why }
+    }
+
+    #[test]
+    fn recorded_events_are_read_in_the_decks_words() {
+        let bash = |tool: &str| Event::ToolStarts { tool: tool.into() };
+        let ended = |reason: &str| Event::Ended {
+            reason: reason.into(),
+        };
+        let wrong = prompt("Find why the basket total is wrong.");
+        let permission = Event::Permission {
+            question: "Bash: touch tested && cat basket.txt".into(),
+        };
+        let idle = Event::Waiting {
+            message: "Claude is waiting for your input".into(),
+        };
+        for (agent, file, subagent, event) in [
+            ("claude", "SessionStart", false, started("startup")),
+            ("claude", "SessionStart.clear", false, started("clear")),
+            ("claude", "SessionStart.compact", false, started("compact")),
+            ("claude", "UserPromptSubmit", false, wrong.clone()),
+            ("claude", "PreToolUse", false, bash("Bash")),
+            ("claude", "PostToolUse", false, tool_ended("Agent")),
+            ("claude", "PostToolUseFailure", false, tool_ended("Bash")),
+            ("claude", "PermissionRequest", false, permission.clone()),
+            ("claude", "Notification.idle", false, idle),
+            ("claude", "Notification.permission", false, Event::Other),
+            ("claude", "Stop", false, turn_ended(TurnEnd::Done)),
+            ("claude", "StopFailure", false, turn_ended(TurnEnd::Error)),
+            ("claude", "SubagentStart", true, Event::Other),
+            ("claude", "SubagentStop", true, Event::Other),
+            ("claude", "SubagentStop.compaction", true, Event::Other),
+            ("claude", "PreCompact", false, Event::Other),
+            ("claude", "PostCompact", false, Event::Other),
+            ("claude", "SessionEnd", false, ended("prompt_input_exit")),
+            ("codex", "SessionStart", false, started("startup")),
+            ("codex", "UserPromptSubmit", false, wrong),
+            (
+                "codex",
+                "UserPromptSubmit.subagent",
+                true,
+                prompt("Read src/money.rs and say how it rounds."),
+            ),
+            ("codex", "PreToolUse", false, bash("Bash")),
+            ("codex", "PostToolUse", false, tool_ended("Bash")),
+            ("codex", "PermissionRequest", false, permission),
+            ("codex", "Stop", false, turn_ended(TurnEnd::Done)),
+            (
+                "codex",
+                "Interrupt",
+                false,
+                turn_ended(TurnEnd::Interrupted),
+            ),
+            ("codex", "SubagentStart", true, Event::Other),
+            ("codex", "SubagentStop", true, Event::Other),
+            ("codex", "PreCompact", false, Event::Other),
+            ("codex", "PostCompact", false, Event::Other),
+            ("codex", "SessionEnd", false, ended("other")),
+        ] {
+            let call = read(&recorded(agent, file)).unwrap();
+            assert_eq!(call.event, event, "{agent} {file}");
+            assert_eq!(call.subagent.is_some(), subagent, "{agent} {file}");
+            assert_eq!(call.name, file.split('.').next().unwrap());
+            assert_eq!(call.dir.as_deref(), Some(Path::new("/home/dev/shop")));
+            let conversation = call.conversation.unwrap();
+            let transcript = call.transcript.unwrap();
+            assert!(
+                subagent || transcript.to_string_lossy().contains(&conversation),
+                "{agent} {file}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_the_client_put_there_can_be_told_from_a_prompt() {
+        let Event::Prompt { text } =
+            read(&recorded("claude", "UserPromptSubmit.task-notification"))
+                .unwrap()
+                .event
+        else {
+            panic!("a prompt");
+        };
+        assert!(text.starts_with("<task-notification>\n"), "{text}");
+    }
+
+    fn recorded(agent: &str, file: &str) -> Vec<u8> {
+        let path = format!("tests/fixtures/{agent}/hooks/{file}.json");
+        fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+    }
+
+    #[test]
+    fn unsound_events_are_read_as_far_as_they_go() {
+        let event = |json: &[u8]| read(json).map(|call| call.event);
+        for (json, expected) in [
+            (&b""[..], None),
+            (b"not json", None),
+            (b"{}", None),
+            (b"[1]", None),
+            (br#"{"hook_event_name":"NewThing","session_id":null}"#, Some(Event::Other)),
+            (br#"{"hook_event_name":"UserPromptSubmit"}"#, Some(Event::Other)),
+            (
+                b"\xEF\xBB\xBF {\"hook_event_name\":\"UserPromptSubmit\",\"prompt\":\"gr\xC3\xB6\xC3\x9Fe\"}\r\n",
+                Some(prompt("gr\u{f6}\u{df}e")),
+            ),
+            (
+                b"{\"hook_event_name\":\"UserPromptSubmit\",\"prompt\":\"bad \xFF\"}",
+                Some(prompt("bad \u{fffd}")),
+            ),
+            (
+                br#"{"hook_event_name":"Stop","last_assistant_message":"half \ud83d"}"#,
+                Some(turn_ended(TurnEnd::Done)),
+            ),
+            (
+                br#"{"hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"a\n\u001b[31m b"}}"#,
+                Some(Event::Permission {
+                    question: "Bash: a [31m b".into(),
+                }),
+            ),
+            (
+                br#"{"hook_event_name":"PermissionRequest","tool_name":"mcp__x","tool_input":{}}"#,
+                Some(Event::Permission {
+                    question: "mcp__x".into(),
+                }),
+            ),
+        ] {
+            assert_eq!(event(json), expected, "{}", String::from_utf8_lossy(json));
+        }
+    }
+
+    #[test]
+    fn the_answer_has_the_one_form_that_every_client_takes() {
+        assert_eq!(
+            answer_block("not \"here\"\n"),
+            r#"{"decision":"block","reason":"not \"here\"\n"}"#
+        );
+    }
 }

@@ -28,6 +28,7 @@ impl Lines {
 
     /// What came after the last line feed: a line that is still being written, or the last one of a file that
     /// does not end in a line feed.
+    #[cfg(test)]
     pub(crate) fn rest(&self) -> &[u8] {
         &self.rest
     }

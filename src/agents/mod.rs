@@ -19,7 +19,7 @@ use std::time::Duration;
 use crate::deck::launch::{Flags, Recipe};
 use crate::deck::meter::Fact;
 
-pub(crate) use hook::{Event, HookCall, TurnEnd, answer_block, answer_context};
+pub(crate) use hook::{Event, HookCall, TurnEnd, answer_block};
 pub(crate) use lines::Lines;
 
 /// The agents that have a dialect of their own, as `--agent` takes them.
@@ -44,9 +44,6 @@ pub(crate) fn plain() -> &'static dyn Dialect {
 pub(crate) trait Dialect: Sync {
     /// The agent's word in `--agent` and in `sessdeck hook`.
     fn name(&self) -> &'static str;
-
-    /// The program's name on the PATH; empty where the caller has to know it.
-    fn program(&self) -> &'static str;
 
     /// How a person gets the program.
     fn install(&self) -> &'static str;
@@ -76,9 +73,6 @@ pub(crate) trait Dialect: Sync {
 
     /// What one complete line of a transcript tells the meter.
     fn facts(&self, line: &[u8]) -> Vec<Fact>;
-
-    /// The window of a model in tokens, where its name tells. What a client or a setting states goes first.
-    fn window(&self, model: &str) -> Option<u64>;
 
     /// The smallest window that holds calls of that size, where the client never states it.
     fn window_at_least(&self, peak_context_tokens: Option<u64>) -> Option<u64>;
@@ -151,4 +145,37 @@ pub(crate) enum Step {
 /// started from inside another one must not inherit it. Settings of the person's are none of these.
 pub(crate) fn dropped(variable: &str) -> bool {
     claude::PER_SESSION.contains(&variable) || codex::PER_SESSION.contains(&variable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_outer_session_says_of_itself_is_dropped_and_settings_stay() {
+        for (variable, gone) in [
+            ("CLAUDECODE", true),
+            ("CLAUDE_CODE_SESSION_ID", true),
+            ("CLAUDE_CODE_MESSAGING_TOKEN", true),
+            ("CODEX_THREAD_ID", true),
+            ("COLUMNS", true),
+            ("CLAUDE_CONFIG_DIR", false),
+            ("CLAUDE_CODE_USE_BEDROCK", false),
+            ("CLAUDE_CODE_MAX_RETRIES", false),
+            ("CODEX_HOME", false),
+            ("ANTHROPIC_API_KEY", false),
+            ("PATH", false),
+        ] {
+            assert_eq!(dropped(variable), gone, "{variable}");
+        }
+    }
+
+    #[test]
+    fn every_name_has_its_dialect() {
+        for name in NAMES {
+            assert_eq!(named(name).map(Dialect::name), Some(name));
+        }
+        assert!(named("htop").is_none());
+        assert_eq!(plain().name(), "shell");
+    }
 }

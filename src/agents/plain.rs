@@ -22,10 +22,6 @@ impl Dialect for Plain {
         "shell"
     }
 
-    fn program(&self) -> &'static str {
-        ""
-    }
-
     fn install(&self) -> &'static str {
         ""
     }
@@ -67,16 +63,12 @@ impl Dialect for Plain {
         vec![]
     }
 
-    fn window(&self, _: &str) -> Option<u64> {
-        None
-    }
-
     fn window_at_least(&self, _: Option<u64>) -> Option<u64> {
         None
     }
 
     fn submit(&self, prompt: &str) -> Vec<Step> {
-        typing::paste_and_enter(prompt)
+        typing::then_enter(typing::paste(prompt))
     }
 
     fn resubmit(&self, _: &str) -> Vec<Step> {

@@ -7,15 +7,13 @@ use super::Step;
 /// Both clients took Enter right after a paste; on a busy machine they might not.
 const AFTER_PASTE: Duration = Duration::from_millis(150);
 
-/// The text as one paste, then Enter.
-pub(super) fn paste_and_enter(text: &str) -> Vec<Step> {
-    let mut steps = vec![Step::Bytes(paste(text).into_bytes())];
-    steps.extend(pause_and_enter());
-    steps
-}
-
-pub(super) fn pause_and_enter() -> [Step; 2] {
-    [Step::Pause(AFTER_PASTE), enter()]
+/// Sends the keys, then Enter.
+pub(super) fn then_enter(keys: String) -> Vec<Step> {
+    vec![
+        Step::Bytes(keys.into_bytes()),
+        Step::Pause(AFTER_PASTE),
+        enter(),
+    ]
 }
 
 pub(super) fn enter() -> Step {

@@ -3,166 +3,25 @@
 //! A fold: rows come as [`Fact`]s in file order, [`Figures`] stand at any time. Rules and worked cases:
 //! `tests/cases/meter/README.md`.
 
+mod fact;
+mod figures;
+#[cfg(test)]
+mod stories;
+
 use std::collections::{HashMap, HashSet};
+
+pub(crate) use fact::{Compaction, Fact, Last, Usage};
+pub(crate) use figures::{Figures, Source, Sum};
 
 /// Calls whose input side is over this count as expensive.
 const EXPENSIVE: u64 = 300_000;
-
-/// What one row of a transcript tells.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Fact {
-    /// A row of a model call. Rows with the same `key` are one call; without a key a row is a call of its own.
-    Call {
-        key: Option<String>,
-        model: String,
-        usage: Usage,
-        /// A subagent's, which never touches the main figures.
-        sidechain: bool,
-    },
-    /// A client that keeps running totals says where they stand. A call only if the total moved.
-    Total {
-        total: u64,
-        /// The same in its two parts.
-        sums: Usage,
-        last: Last,
-    },
-    /// The client compacted the main conversation.
-    Compacted(Compaction),
-    /// A person typed a prompt. Rows with the same id are one.
-    Prompt { id: Option<String> },
-    /// The model of the calls that follow.
-    Model(String),
-    /// The window as the transcript states it, in tokens.
-    Window(u64),
-    /// The second in which the row was written. Comes before the row's other facts.
-    Written(String),
-    /// The file begins with its parent's history; rows written in this second are that history.
-    Forked(String),
-    /// A complete line that is not a row.
-    Bad,
-}
-
-/// The tokens of one call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Usage {
-    /// The whole input side: fresh, written to the cache, read from the cache.
-    pub(crate) input: u64,
-    /// Reasoning included.
-    pub(crate) output: u64,
-}
-
-impl Usage {
-    fn context(self) -> u64 {
-        self.input.saturating_add(self.output)
-    }
-}
-
-/// What the row of a running total says about the latest call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Last {
-    /// Its figures, and what the client calls their sum.
-    Call { usage: Usage, context: u64 },
-    /// Nothing; the totals tell the difference.
-    Missing,
-    /// No call: the client's estimate of what a compaction left.
-    Estimate(u64),
-    /// All zero: no call, the row only says where the totals stand.
-    Zero,
-}
-
-/// How a compaction stands in the transcript.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Compaction {
-    /// One row; the same id twice is the same compaction.
-    Boundary {
-        id: Option<String>,
-        /// Tokens of the messages that are left, without system prompt and tools.
-        left: Option<u64>,
-    },
-    /// A row of its own.
-    Record,
-    /// An event beside that row; one of the two may be missing.
-    Event,
-}
-
-/// Where the context figure comes from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Source {
-    /// Nothing is known: no call yet, or a compaction that names no figure.
-    #[default]
-    None,
-    /// The last call.
-    Usage,
-    /// What a compaction left: the messages only, a lower bound.
-    CompactBoundary,
-    /// The client's own estimate.
-    ClientEstimate,
-}
-
-/// Calls and their tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sum {
-    pub(crate) turns: u64,
-    pub(crate) input_tokens: u64,
-    pub(crate) output_tokens: u64,
-}
-
-impl Sum {
-    fn add(&mut self, usage: Usage) {
-        self.turns += 1;
-        self.input_tokens += usage.input;
-        self.output_tokens += usage.output;
-    }
-
-    fn remove(&mut self, usage: Usage) {
-        self.turns -= 1;
-        self.input_tokens -= usage.input;
-        self.output_tokens -= usage.output;
-    }
-}
-
-/// What the meter shows. All figures are tokens or counts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Figures {
-    /// What the conversation holds now: input side and output of the last main call.
-    pub(crate) context_tokens: Option<u64>,
-    /// The same without output, as the client's own percentage counts.
-    pub(crate) context_input_tokens: Option<u64>,
-    pub(crate) context_source: Source,
-    pub(crate) peak_context_tokens: Option<u64>,
-    /// Main calls.
-    pub(crate) main: Sum,
-    pub(crate) user_prompts: u64,
-    /// The input of main calls whose input side is over 300,000.
-    pub(crate) input_tokens_above_300k: u64,
-    pub(crate) compactions: u32,
-    /// Main calls by model, as the name is written, in order of first use.
-    pub(crate) per_model: Vec<(String, Sum)>,
-    pub(crate) sidechain: Sum,
-    pub(crate) bad_lines: u64,
-    /// The window, where the transcript itself states it.
-    pub(crate) window: Option<u64>,
-}
-
-impl Figures {
-    /// The part of the replayed input that was expensive; none without input.
-    pub(crate) fn share_above_300k(&self) -> Option<f64> {
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "sums of tokens stay far below 2^52"
-        )]
-        let (part, whole) = (
-            self.input_tokens_above_300k as f64,
-            self.main.input_tokens as f64,
-        );
-        (self.main.input_tokens > 0).then(|| part / whole)
-    }
-}
 
 /// The fold over one transcript, or over several that may repeat each other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Meter {
     figures: Figures,
+    /// The transcript is a subagent's own: its rows are the main ones.
+    of_subagent: bool,
     calls: HashMap<String, Call>,
     /// Ids of prompts and compactions that were counted.
     seen: HashSet<String>,
@@ -185,6 +44,7 @@ struct Running {
     total: u64,
     sums: Usage,
     model: Option<String>,
+    delegated: bool,
     /// The second of the latest row.
     second: String,
     /// The second whose rows are the parent's.
@@ -194,11 +54,21 @@ struct Running {
 }
 
 impl Meter {
+    /// A meter for the file of one subagent, whose rows all say that they are a subagent's.
+    #[cfg(test)]
+    pub(crate) fn of_subagent() -> Self {
+        Self {
+            of_subagent: true,
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn figures(&self) -> &Figures {
         &self.figures
     }
 
     /// The facts that follow are of another file. Calls that it shares with the earlier ones count once.
+    #[cfg(test)]
     pub(crate) fn next_file(&mut self) {
         self.running = Running::default();
     }
@@ -217,6 +87,7 @@ impl Meter {
                 | Fact::Model(_)
                 | Fact::Window(_)
                 | Fact::Forked(_)
+                | Fact::Delegated
                 | Fact::Bad => {}
             }
             return;
@@ -227,11 +98,11 @@ impl Meter {
                 model,
                 usage,
                 sidechain,
-            } => self.call(key, model, usage, sidechain),
+            } => self.call(key, model, usage, sidechain && !self.of_subagent),
             Fact::Total { total, sums, last } => self.total(total, sums, last),
             Fact::Compacted(compaction) => self.compacted(compaction),
             Fact::Prompt { id } => {
-                if self.is_new(id) {
+                if !self.running.delegated && self.is_new(id) {
                     self.figures.user_prompts += 1;
                 }
             }
@@ -239,6 +110,7 @@ impl Meter {
             Fact::Window(window) => self.figures.window = Some(window),
             Fact::Written(second) => self.running.second = second,
             Fact::Forked(second) => self.running.parents = Some(second),
+            Fact::Delegated => self.running.delegated = true,
             Fact::Bad => self.figures.bad_lines += 1,
         }
     }
@@ -373,7 +245,9 @@ impl Meter {
         self.last = None;
     }
 
+    /// The place of the model that is in use now.
     fn place_of(&mut self, model: String) -> usize {
+        self.figures.model = Some(model.clone());
         let models = &mut self.figures.per_model;
         models
             .iter()

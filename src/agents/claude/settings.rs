@@ -47,9 +47,10 @@ fn add_hooks(settings: &mut Map<String, Value>, sessdeck: &str) {
             "args": ["hook", "claude"],
             "timeout": timeout,
         }] });
-        match hooks.entry(event).or_insert_with(|| json!([])) {
-            Value::Array(groups) => groups.push(group),
-            other => *other = json!([group]),
+        let groups = hooks.entry(event).or_insert_with(|| json!([]));
+        match groups.as_array_mut() {
+            Some(groups) => groups.push(group),
+            None => *groups = json!([group]),
         }
     }
 }

@@ -42,7 +42,7 @@ fn can_matter(text: &str) -> bool {
 }
 
 fn read(text: &str) -> serde_json::Result<Option<Fact>> {
-    let head: Head = serde_json::from_str(text)?;
+    let head: Head<'_> = serde_json::from_str(text)?;
     Ok(match (head.kind.as_deref(), head.subtype.as_deref()) {
         (Some("assistant"), _) => serde_json::from_str::<Assistant>(text)?.fact(),
         (Some("user"), _) => serde_json::from_str::<User>(text)?.fact(),
@@ -83,23 +83,23 @@ struct Message {
 /// Entries in `iterations` are parts of the call or of other models' calls, and stay out.
 #[derive(serde::Deserialize)]
 struct Tokens {
-    input_tokens: Option<u64>,
-    cache_creation_input_tokens: Option<u64>,
-    cache_read_input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
+    #[serde(rename = "input_tokens")]
+    fresh: Option<u64>,
+    #[serde(rename = "cache_creation_input_tokens")]
+    written: Option<u64>,
+    #[serde(rename = "cache_read_input_tokens")]
+    read: Option<u64>,
+    #[serde(rename = "output_tokens")]
+    output: Option<u64>,
 }
 
 impl Assistant {
     fn fact(self) -> Option<Fact> {
         let tokens = self.message.usage?;
-        let input = [
-            tokens.input_tokens,
-            tokens.cache_creation_input_tokens,
-            tokens.cache_read_input_tokens,
-        ];
+        let input = [tokens.fresh, tokens.written, tokens.read];
         let usage = Usage {
             input: input.into_iter().flatten().fold(0, u64::saturating_add),
-            output: tokens.output_tokens.unwrap_or(0),
+            output: tokens.output.unwrap_or(0),
         };
         let model = self.message.model.unwrap_or_else(|| "unknown".into());
         if self.is_api_error_message || model == "<synthetic>" || usage == Usage::default() {
@@ -142,7 +142,7 @@ impl User {
     fn fact(self) -> Option<Fact> {
         let by_person = self
             .prompt_source
-            .is_none_or(|source| matches!(source.as_str(), "typed" | "sdk"));
+            .is_none_or(|source| matches!(source.as_str(), "typed" | "queued" | "sdk"));
         let typed = by_person
             && !self.is_sidechain
             && !self.is_meta
@@ -221,5 +221,147 @@ impl Boundary {
                 left: self.compact_metadata.and_then(|data| data.post_tokens),
             })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(key: &str, input: u64, output: u64) -> Vec<Fact> {
+        vec![Fact::Call {
+            key: (!key.is_empty()).then(|| key.into()),
+            model: "m".into(),
+            usage: Usage { input, output },
+            sidechain: false,
+        }]
+    }
+
+    fn prompt() -> Vec<Fact> {
+        vec![Fact::Prompt {
+            id: Some("u".into()),
+        }]
+    }
+
+    /// A row with `usage` of 1+2+3 in and 4 out, and `more` fields in the row and in its message.
+    fn assistant(row: &str, message: &str) -> String {
+        format!(
+            r#"{{"type":"assistant"{row},"message":{{"model":"m"{message},"usage":{{"input_tokens":1,"cache_creation_input_tokens":2,"cache_read_input_tokens":3,"output_tokens":4,"iterations":[{{"input_tokens":900}}]}}}}}}"#
+        )
+    }
+
+    fn user(row: &str, content: &str) -> String {
+        format!(
+            r#"{{"message":{{"role":"user","content":{content}}},"type":"user","uuid":"u"{row}}}"#
+        )
+    }
+
+    #[test]
+    fn only_assistant_rows_with_usage_are_calls() {
+        let blob = r#"{"type":"api-request-blob","message":{"role":"assistant","usage":{"input_tokens":5}}}"#;
+        for (row, expected) in [
+            (assistant("", r#","id":"a""#), call("a", 6, 4)),
+            (assistant(r#","requestId":"r""#, r#","id":"a""#), call("a", 6, 4)),
+            (assistant(r#","requestId":"r""#, ""), call("request r", 6, 4)),
+            (assistant(r#","requestId":null"#, r#","id":"""#), call("", 6, 4)),
+            (assistant(r#","isApiErrorMessage":true"#, ""), vec![]),
+            (r#"{"type":"assistant","message":{"model":"m"}}"#.into(), vec![]),
+            (
+                r#"{"type":"assistant","message":{"model":"m","usage":{"input_tokens":0,"output_tokens":0}}}"#.into(),
+                vec![],
+            ),
+            (
+                r#"{"type":"assistant","message":{"model":"<synthetic>","usage":{"input_tokens":9}}}"#.into(),
+                vec![],
+            ),
+            (
+                r#"{"type":"assistant","message":{"usage":null}}"#.into(),
+                vec![],
+            ),
+            (r#"{"type":"assistant","message":"moved"}"#.into(), vec![Fact::Bad]),
+            (blob.into(), vec![]),
+            (r#"{"type":"new","message":7,"uuid":[],"isSidechain":"x"}"#.into(), vec![]),
+            (r#"{"type":"assistant","mess"#.into(), vec![Fact::Bad]),
+            ("\u{feff}  \r".into(), vec![]),
+        ] {
+            assert_eq!(facts(row.as_bytes()), expected, "{row}");
+        }
+        assert_eq!(facts(b"{\"a\":\"\xC3\"}"), [Fact::Bad]);
+    }
+
+    #[test]
+    fn a_prompt_is_what_a_person_typed() {
+        for (row, content, expected) in [
+            ("", r#""fix it""#, prompt()),
+            ("", r#""half \ud83d""#, prompt()),
+            (
+                "",
+                r#"[{"type":"text","text":"fix"},{"type":"image","source":{}}]"#,
+                prompt(),
+            ),
+            (
+                "",
+                r#"[{"type":"tool_result","tool_use_id":"t","content":"x"}]"#,
+                vec![],
+            ),
+            ("", r#"[{"type":"image"}]"#, vec![]),
+            ("", "\"\"", vec![]),
+            ("", r#""<bash-input>ls</bash-input>""#, vec![]),
+            (r#","isMeta":true"#, r#""x""#, vec![]),
+            (r#","isCompactSummary":true"#, r#""x""#, vec![]),
+            (r#","isSidechain":true"#, r#""x""#, vec![]),
+            (r#","promptSource":"typed""#, r#""x""#, prompt()),
+            (r#","promptSource":"queued""#, r#""x""#, prompt()),
+            (r#","promptSource":"sdk""#, r#""x""#, prompt()),
+            (r#","promptSource":"system""#, r#""x""#, vec![]),
+        ] {
+            assert_eq!(
+                facts(user(row, content).as_bytes()),
+                expected,
+                "{row} {content}"
+            );
+        }
+    }
+
+    #[test]
+    fn long_rows_are_read_only_if_they_can_matter() {
+        let filler = "x\\\"assistant\\\" ".repeat(20_000);
+        let result =
+            format!(r#"[{{"tool_use_id":"t","type":"tool_result","content":"{filler}"}}]"#);
+        // Its end is not JSON, which nobody looks at.
+        let unread = user("", &result).replace(r#""uuid":"u""#, r#""uuid":}"#);
+        assert!(unread.len() > LONG);
+        for (row, expected) in [
+            (unread, vec![]),
+            (user("", &result), vec![]),
+            (user("", &format!(r#""{filler}""#)), prompt()),
+            (
+                assistant(&format!(r#","x":"{filler}""#), r#","id":"a""#),
+                call("a", 6, 4),
+            ),
+            (format!(r#"{{"type":"mode","x":"{filler}"#), vec![Fact::Bad]),
+        ] {
+            assert_eq!(
+                facts(row.as_bytes()),
+                expected,
+                "{}",
+                &row[row.len() - 60..]
+            );
+        }
+    }
+
+    #[test]
+    fn a_boundary_of_a_subagent_is_none_of_ours() {
+        let row = |more: &str| {
+            format!(
+                r#"{{"type":"system","subtype":"compact_boundary","uuid":"u","compactMetadata":{{"preTokens":9,"postTokens":3}}{more}}}"#
+            )
+        };
+        let boundary = Fact::Compacted(Compaction::Boundary {
+            id: Some("u".into()),
+            left: Some(3),
+        });
+        assert_eq!(facts(row("").as_bytes()), [boundary]);
+        assert_eq!(facts(row(r#","isSidechain":true"#).as_bytes()), []);
     }
 }

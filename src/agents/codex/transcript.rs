@@ -98,13 +98,16 @@ struct Kind {
 #[derive(Deserialize)]
 struct Meta {
     forked_from_id: Option<String>,
+    thread_source: Option<String>,
 }
 
 impl Meta {
     fn facts(self, timestamp: &str) -> Vec<Fact> {
-        self.forked_from_id
-            .map(|_| Fact::Forked(second(timestamp)))
+        let forked = self.forked_from_id.map(|_| Fact::Forked(second(timestamp)));
+        let delegated = self.thread_source.as_deref() == Some("subagent");
+        forked
             .into_iter()
+            .chain(delegated.then_some(Fact::Delegated))
             .collect()
     }
 }
@@ -150,24 +153,25 @@ struct Info {
 /// `input_tokens` holds the cached part, `output_tokens` the reasoning.
 #[derive(Clone, Copy, Deserialize)]
 struct Tokens {
-    #[serde(default)]
-    input_tokens: u64,
-    #[serde(default)]
-    output_tokens: u64,
-    total_tokens: Option<u64>,
+    #[serde(rename = "input_tokens", default)]
+    input: u64,
+    #[serde(rename = "output_tokens", default)]
+    output: u64,
+    #[serde(rename = "total_tokens")]
+    total: Option<u64>,
 }
 
 impl Tokens {
     fn usage(self) -> Usage {
         Usage {
-            input: self.input_tokens,
-            output: self.output_tokens,
+            input: self.input,
+            output: self.output,
         }
     }
 
     fn total(self) -> u64 {
-        self.total_tokens
-            .unwrap_or_else(|| self.input_tokens.saturating_add(self.output_tokens))
+        self.total
+            .unwrap_or_else(|| self.input.saturating_add(self.output))
     }
 }
 
@@ -245,5 +249,161 @@ impl UserMessage {
             .then_some(Fact::Prompt { id: self.id })
             .into_iter()
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(kind: &str, payload: &str) -> String {
+        format!(r#"{{"timestamp":"2026-11-03T10:00:01.037Z","type":"{kind}","payload":{payload}}}"#)
+    }
+
+    fn event(payload: &str) -> String {
+        row("event_msg", payload)
+    }
+
+    fn count(info: &str) -> String {
+        event(&format!(r#"{{"type":"token_count","info":{info}}}"#))
+    }
+
+    fn total(total: u64, input: u64, output: u64, last: Last) -> Fact {
+        Fact::Total {
+            total,
+            sums: Usage { input, output },
+            last,
+        }
+    }
+
+    #[test]
+    fn rows_become_facts_with_the_second_in_front() {
+        let usage = Usage {
+            input: 10,
+            output: 5,
+        };
+        let prompt = |id: Option<&str>| Fact::Prompt {
+            id: id.map(String::from),
+        };
+        let all =
+            r#""total_token_usage":{"input_tokens":90,"output_tokens":10,"total_tokens":100}"#;
+        for (row, expected) in [
+            (
+                row("turn_context", r#"{"model":"m","cwd":"/"}"#),
+                vec![Fact::Model("m".into())],
+            ),
+            (row("session_meta", r#"{"id":"a"}"#), vec![]),
+            (
+                row(
+                    "session_meta",
+                    r#"{"id":"a","forked_from_id":"b","thread_source":"subagent"}"#,
+                ),
+                vec![Fact::Forked("2026-11-03T10:00:01".into()), Fact::Delegated],
+            ),
+            (
+                row("compacted", r#"{"message":""}"#),
+                vec![Fact::Compacted(Compaction::Record)],
+            ),
+            (
+                event(r#"{"type":"context_compacted"}"#),
+                vec![Fact::Compacted(Compaction::Event)],
+            ),
+            (
+                event(r#"{"type":"task_started","model_context_window":258400}"#),
+                vec![Fact::Window(258_400)],
+            ),
+            (count("null"), vec![]),
+            (
+                count(&format!(
+                    r#"{{{all},"last_token_usage":{{"input_tokens":10,"output_tokens":5,"total_tokens":15}},"model_context_window":9}}"#
+                )),
+                vec![
+                    Fact::Window(9),
+                    total(100, 90, 10, Last::Call { usage, context: 15 }),
+                ],
+            ),
+            (
+                count(&format!(
+                    r#"{{{all},"last_token_usage":{{"input_tokens":0,"output_tokens":0,"total_tokens":30}}}}"#
+                )),
+                vec![total(100, 90, 10, Last::Estimate(30))],
+            ),
+            (
+                count(&format!(
+                    r#"{{{all},"last_token_usage":{{"input_tokens":0,"output_tokens":0,"total_tokens":0}}}}"#
+                )),
+                vec![total(100, 90, 10, Last::Zero)],
+            ),
+            (
+                count(&format!("{{{all}}}")),
+                vec![total(100, 90, 10, Last::Missing)],
+            ),
+            (
+                event(r#"{"type":"user_message","message":"fix it"}"#),
+                vec![prompt(None)],
+            ),
+            (
+                event(
+                    r#"{"type":"user_message","message":"<environment_context>x</environment_context>"}"#,
+                ),
+                vec![],
+            ),
+            (
+                event(
+                    r#"{"type":"item_completed","item":{"type":"UserMessage","id":"i","content":[{"type":"text","text":"fix"}]}}"#,
+                ),
+                vec![prompt(Some("i"))],
+            ),
+            (
+                event(r#"{"type":"item_completed","item":{"type":"New","content":"x"}}"#),
+                vec![],
+            ),
+            (
+                row(
+                    "response_item",
+                    r#"{"type":"message","role":"user","content":[]}"#,
+                ),
+                vec![],
+            ),
+            (row("new", r#"{"info":7}"#), vec![]),
+        ] {
+            let mut facts = facts(row.as_bytes());
+            if !expected.is_empty() {
+                assert_eq!(
+                    facts.remove(0),
+                    Fact::Written("2026-11-03T10:00:01".into()),
+                    "{row}"
+                );
+            }
+            assert_eq!(facts, expected, "{row}");
+        }
+    }
+
+    #[test]
+    fn lines_that_are_no_rows_are_bad_and_empty_ones_nothing() {
+        for (line, expected) in [
+            (&b""[..], vec![]),
+            (b"\r", vec![]),
+            (b"{\"type\":\"event", vec![Fact::Bad]),
+            (b"\xFF", vec![Fact::Bad]),
+            (
+                br#"{"type":"event_msg","payload":{"type":"token_count","info":7}}"#,
+                vec![Fact::Bad],
+            ),
+        ] {
+            assert_eq!(facts(line), expected);
+        }
+    }
+
+    #[test]
+    fn long_rows_are_read_only_if_they_can_matter() {
+        let filler = "x ".repeat(LONG);
+        // Its end is not JSON, which nobody looks at.
+        let unread = row("response_item", &format!(r#"{{"output":"{filler}","x":}}"#));
+        assert_eq!(facts(unread.as_bytes()), []);
+        let cut = &unread[..unread.len() - 1].replace("}}", "");
+        assert_eq!(facts(&cut.as_bytes()[..cut.len() - 1]), [Fact::Bad]);
+        let compacted = row("compacted", &format!(r#"{{"message":"{filler}"}}"#));
+        assert_eq!(facts(compacted.as_bytes()).len(), 2);
     }
 }

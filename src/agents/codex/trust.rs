@@ -86,3 +86,71 @@ struct Hook {
     current_hash: String,
     source: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn the_clients_answer_becomes_trust_entries() {
+        let file =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/codex/hooks-list.jsonl");
+        let recorded = fs::read(file).unwrap();
+        let answers: Vec<Vec<Trust>> = recorded
+            .split(|byte| *byte == b'\n')
+            .filter_map(answer)
+            .collect();
+        let [trust] = &answers[..] else {
+            panic!("{answers:?}");
+        };
+        assert_eq!(trust.len(), 7);
+        let table: toml::Table = format!("state={}", table(trust)).parse().unwrap();
+        assert_eq!(
+            table["state"]["/<session-flags>/config.toml:permission_request:0:0"]["trusted_hash"]
+                .as_str(),
+            Some("sha256:bc0ae0d62e78c90091a2354e9b53d6234d0836dd6b68e25f5db2f123062b7946")
+        );
+    }
+
+    #[test]
+    fn other_lines_are_no_answer_and_a_failure_is_an_empty_one() {
+        for (line, expected) in [
+            (r#"{"id":1,"result":{"userAgent":"x"}}"#, None),
+            (r#"{"method":"configWarning","params":{}}"#, None),
+            ("not json", None),
+            (
+                r#"{"id":2,"error":{"code":-32601,"message":"unknown"}}"#,
+                Some(vec![]),
+            ),
+            (
+                r#"{"id":2,"result":{"data":[{"hooks":[{"key":"a","currentHash":"h","source":"user"}]}]}}"#,
+                Some(vec![]),
+            ),
+        ] {
+            assert_eq!(answer(line.as_bytes()), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_question_is_asked_in_whole_lines() {
+        let hooks = [("hooks.Stop".to_owned(), "[]".to_owned())];
+        let question = question("/usr/bin/codex", &hooks, Path::new("/home/dev/shop"));
+        assert_eq!(
+            question.argv,
+            ["/usr/bin/codex", "app-server", "-c", "hooks.Stop=[]"]
+        );
+        let methods: Vec<String> = question
+            .stdin
+            .lines()
+            .map(|line| {
+                serde_json::from_str::<serde_json::Value>(line).unwrap()["method"].to_string()
+            })
+            .collect();
+        assert_eq!(
+            methods,
+            ["\"initialize\"", "\"initialized\"", "\"hooks/list\""]
+        );
+        assert!(question.stdin.contains("\"/home/dev/shop\""));
+    }
+}
