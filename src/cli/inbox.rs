@@ -1,16 +1,16 @@
 //! `sessdeck inbox`.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::new;
 use crate::config::dirs::Dirs;
 use crate::config::load;
-use crate::deck::inbox::{self, Line};
+use crate::deck::inbox::{self, Line, Refusal};
 use crate::error::{Error, Exit, Result};
 use crate::files::inbox::InboxFile;
 use crate::protocol::client::Order;
@@ -31,42 +31,45 @@ enum What {
     List,
     /// Open line N as a new session with its profile.
     Open { n: usize },
+    /// Close line N with a link to the change that settled it.
+    Close {
+        n: usize,
+        /// A commit, a pull request, a file.
+        #[arg(long)]
+        link: String,
+    },
+    /// Take line N out of the inbox.
+    Drop { n: usize },
+    /// Give line N other words; its date and profile stay.
+    Edit {
+        n: usize,
+        #[arg(required = true)]
+        text: Vec<String>,
+    },
 }
 
 impl Inbox {
     pub(crate) fn run(self, dirs: &Dirs, out: &mut impl Write) -> Result<ExitCode> {
-        let (file, lines) = open_lines(dirs)?;
+        let here = load::here(dirs, &std::env::current_dir()?)?;
+        let file = InboxFile::new(
+            &here.repo.root,
+            Path::new(&here.settings.inbox),
+            &dirs.state,
+        )?;
+        let lines = inbox::open_lines(&file.read()?);
+        let line = |n| line(&lines, n, file.path());
         match self.what {
             None | Some(What::List) if self.json => {
-                let all: Vec<_> = lines
-                    .iter()
-                    .map(|line| {
-                        json!({
-                            "n": line.n,
-                            "done": line.done,
-                            "date": line.date,
-                            "profile": line.profile,
-                            "text": line.text,
-                            "detail": line.detail,
-                            "link": line.link,
-                            "line": line.row,
-                            "hash": line.hash,
-                        })
-                    })
-                    .collect();
+                let all: Vec<_> = lines.iter().map(object).collect();
                 writeln!(out, "{:#}", json!(all))?;
             }
-            None | Some(What::List) => list(&lines, &file, out)?,
+            None | Some(What::List) => list(&lines, file.path(), out)?,
             Some(What::Open { n }) => {
-                let line = lines.into_iter().find(|line| line.n == n).ok_or_else(|| {
-                    Error::new(Exit::Usage, format!("the inbox has no open line {n}"))
-                        .at(&file, None)
-                        .mend("`sessdeck inbox` lists them")
-                })?;
+                let line = line(n)?;
                 let order = Order {
-                    task: Some(inbox::prompt_of(&line)),
-                    profile: line.profile,
-                    inbox: Some(line.hash),
+                    task: Some(inbox::prompt_of(line)),
+                    profile: line.profile.clone(),
+                    inbox: Some(line.hash.clone()),
                     dir: std::env::current_dir()?,
                     env: load::environment(),
                     ..Order::default()
@@ -78,9 +81,54 @@ impl Inbox {
                     session.id, session.name
                 )?;
             }
+            Some(What::Close { n, link }) => {
+                let hash = &line(n)?.hash;
+                change(&file, |text| inbox::close(text, hash, &link))?;
+            }
+            Some(What::Drop { n }) => {
+                let hash = &line(n)?.hash;
+                change(&file, |text| inbox::drop(text, hash))?;
+            }
+            Some(What::Edit { n, text: words }) => {
+                let hash = &line(n)?.hash;
+                change(&file, |text| inbox::edit(text, hash, &words.join(" ")))?;
+            }
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn line<'a>(lines: &'a [Line], n: usize, file: &Path) -> Result<&'a Line> {
+    lines.iter().find(|line| line.n == n).ok_or_else(|| {
+        Error::new(Exit::Usage, format!("the inbox has no open line {n}"))
+            .at(file, None)
+            .mend("`sessdeck inbox` lists them")
+    })
+}
+
+fn change(
+    file: &InboxFile,
+    with: impl Fn(&str) -> std::result::Result<String, Refusal>,
+) -> Result<()> {
+    file.rewrite(|text| {
+        with(text)
+            .map_err(|refusal| Error::new(Exit::Fault, refusal.to_string()).at(file.path(), None))
+    })
+}
+
+fn object(line: &Line) -> Value {
+    let detail: Vec<&str> = line.detail.lines().collect();
+    json!({
+        "n": line.n,
+        "done": line.done,
+        "date": line.date,
+        "profile": line.profile,
+        "text": line.text,
+        "detail": detail,
+        "link": line.link,
+        "line": line.row,
+        "hash": line.hash,
+    })
 }
 
 fn list(lines: &[Line], file: &Path, out: &mut impl Write) -> Result<()> {
@@ -106,14 +154,4 @@ fn list(lines: &[Line], file: &Path, out: &mut impl Write) -> Result<()> {
         )?;
     }
     Ok(())
-}
-
-fn open_lines(dirs: &Dirs) -> Result<(PathBuf, Vec<Line>)> {
-    let here = load::here(dirs, &std::env::current_dir()?)?;
-    let file = InboxFile::new(
-        &here.repo.root,
-        Path::new(&here.settings.inbox),
-        &dirs.state,
-    )?;
-    Ok((file.path().to_owned(), inbox::open_lines(&file.read()?)))
 }

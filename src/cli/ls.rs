@@ -53,10 +53,10 @@ impl Ls {
 
 /// All sessions of the deck.
 pub(super) fn sessions(dirs: &Dirs) -> Result<Vec<Session>> {
-    match client::find(dirs)?.ask(Request::List)? {
-        Response::Sessions(sessions) => Ok(sessions),
-        other => Err(super::unexpected(&other)),
-    }
+    let Response::Sessions(sessions) = client::find(dirs)?.ask(Request::List)? else {
+        return Err(super::unexpected());
+    };
+    Ok(sessions)
 }
 
 fn meter(session: &Session) -> String {

@@ -20,7 +20,7 @@ use clap::{Parser, Subcommand};
 
 use crate::config::load;
 use crate::error::{Error, Exit, Result};
-use crate::protocol::client::{Response, Session};
+use crate::protocol::client::Session;
 
 /// A terminal workspace for coding-agent sessions that keeps each on its topic.
 ///
@@ -44,6 +44,8 @@ enum Command {
     Ls(ls::Ls),
     Attach(attach::Attach),
     Screen(session::Screen),
+    Logs(session::Logs),
+    Send(session::Send),
     Rename(session::Rename),
     Kill(session::Kill),
     Park(park::Park),
@@ -121,6 +123,8 @@ fn run(out: &mut impl Write) -> Result<ExitCode> {
         Some(Command::Attach(attach)) => attach.run(&dirs),
         Some(Command::Ls(ls)) => ls.run(&dirs, out).map(done),
         Some(Command::Screen(screen)) => screen.run(&dirs, out).map(done),
+        Some(Command::Logs(logs)) => logs.run(&dirs, out).map(done),
+        Some(Command::Send(send)) => send.run(&dirs).map(done),
         Some(Command::Rename(rename)) => rename.run(&dirs).map(done),
         Some(Command::Kill(kill)) => kill.run(&dirs).map(done),
         Some(Command::Park(park)) => park.run(&dirs, out).map(done),
@@ -166,10 +170,12 @@ fn report(error: &Error) -> ExitCode {
 }
 
 /// A server that answers something else than it was asked for is not ours to understand.
-fn unexpected(response: &Response) -> Error {
-    let what = format!("the server answered something else than it was asked for: {response:?}");
-    Error::new(Exit::Fault, what.chars().take(200).collect::<String>())
-        .mend("`sessdeck server restart`")
+fn unexpected() -> Error {
+    Error::new(
+        Exit::Fault,
+        "the server answered something else than it was asked for",
+    )
+    .mend("`sessdeck server restart`")
 }
 
 /// The sessions by name or id.
@@ -217,9 +223,11 @@ mod tests {
             (&["ls"][..], None),
         ] {
             let words: Vec<String> = line.iter().map(|word| (*word).to_owned()).collect();
-            let found = raw(&words).map(|command| match command {
-                Command::New(new) => new.raw,
-                _ => Vec::new(),
+            let found = raw(&words).map(|command| {
+                let Command::New(new) = command else {
+                    panic!("{line:?}")
+                };
+                new.raw
             });
             assert_eq!(
                 found.as_deref(),

@@ -60,16 +60,14 @@ impl New {
         let attaches =
             !switches.detach && std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
         let mut link = client::find_or_start(dirs)?;
-        let plan = match link.ask(Request::Plan(order.clone()))? {
-            Response::Plan(plan) => *plan,
-            other => return Err(super::unexpected(&other)),
+        let Response::Plan(plan) = link.ask(Request::Plan(order.clone()))? else {
+            return Err(super::unexpected());
         };
         if !switches.json {
             said(&plan, out)?;
         }
-        let session = match link.ask(Request::Launch(order))? {
-            Response::Session(session) => session,
-            other => return Err(super::unexpected(&other)),
+        let Response::Session(session) = link.ask(Request::Launch(order))? else {
+            return Err(super::unexpected());
         };
         if switches.json {
             writeln!(out, "{:#}", ls::object(&session))?;
@@ -194,8 +192,9 @@ fn said(plan: &Plan, out: &mut impl Write) -> Result<()> {
 
 /// Launches an order from another command; returns the session.
 pub(super) fn launch(dirs: &Dirs, order: Order) -> Result<Box<Session>> {
-    match client::find_or_start(dirs)?.ask(Request::Launch(order))? {
-        Response::Session(session) => Ok(session),
-        other => Err(super::unexpected(&other)),
-    }
+    let Response::Session(session) = client::find_or_start(dirs)?.ask(Request::Launch(order))?
+    else {
+        return Err(super::unexpected());
+    };
+    Ok(session)
 }

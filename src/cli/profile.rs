@@ -54,10 +54,10 @@ impl Profile {
                 let choice = launch::choose(&words.join(" "), set);
                 match &choice.winner {
                     Some(winner) if choice.matched.is_empty() => {
-                        writeln!(out, "{winner} (nothing matched)")?
+                        writeln!(out, "{winner} (nothing matched)")?;
                     }
                     Some(winner) => {
-                        writeln!(out, "{winner} (matched: {})", choice.matched.join(", "))?
+                        writeln!(out, "{winner} (matched: {})", choice.matched.join(", "))?;
                     }
                     None => writeln!(out, "no profile matches")?,
                 }

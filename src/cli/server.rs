@@ -61,19 +61,21 @@ impl Server {
 
 /// Ends the server and waits until it is gone.
 fn stop(dirs: &Dirs, agents: bool) -> Result<()> {
-    let mut link = match client::find(dirs) {
-        Ok(link) => link,
-        Err(_) => return Ok(()),
+    // Agents may live on in the keeper while no server runs.
+    let found = if agents {
+        client::find_or_start(dirs)
+    } else {
+        client::find(dirs)
     };
+    let Ok(mut link) = found else { return Ok(()) };
     link.ask(Request::Stop { agents })?;
     link.wait_for_end();
     Ok(())
 }
 
 fn status(dirs: &Dirs, as_json: bool, out: &mut impl Write) -> Result<()> {
-    let status = match client::find(dirs)?.ask(Request::Status)? {
-        Response::Status(status) => status,
-        other => return Err(super::unexpected(&other)),
+    let Response::Status(status) = client::find(dirs)?.ask(Request::Status)? else {
+        return Err(super::unexpected());
     };
     if as_json {
         let object = json!({

@@ -1,4 +1,4 @@
-//! Commands on one session: `screen`, `rename`, `kill`.
+//! Commands on one session: `screen`, `logs`, `send`, `rename`, `kill`.
 
 use std::io::Write;
 
@@ -15,6 +15,23 @@ use crate::protocol::client::{Request, Response};
 pub(crate) struct Screen {
     /// Its name or id.
     session: String,
+}
+
+/// Print what a session's screen shows and what scrolled off its top.
+#[derive(Debug, Args)]
+pub(crate) struct Logs {
+    /// Its name or id.
+    session: String,
+}
+
+/// Type a prompt into a session and send it.
+#[derive(Debug, Args)]
+pub(crate) struct Send {
+    /// Its name or id.
+    session: String,
+    /// The prompt.
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    text: Vec<String>,
 }
 
 /// Give a session another title.
@@ -36,16 +53,39 @@ pub(crate) struct Kill {
 
 impl Screen {
     pub(crate) fn run(&self, dirs: &Dirs, out: &mut impl Write) -> Result<()> {
-        match ask(dirs, &self.session, |session| Request::Screen { session })? {
-            Response::Screen { lines, .. } => {
-                for line in lines {
-                    writeln!(out, "{line}")?;
-                }
-                Ok(())
-            }
-            other => Err(super::unexpected(&other)),
-        }
+        rows(dirs, &self.session, false, out)
     }
+}
+
+impl Logs {
+    pub(crate) fn run(&self, dirs: &Dirs, out: &mut impl Write) -> Result<()> {
+        rows(dirs, &self.session, true, out)
+    }
+}
+
+impl Send {
+    pub(crate) fn run(&self, dirs: &Dirs) -> Result<()> {
+        let text = self.text.join(" ");
+        ask(dirs, &self.session, |session| Request::Prompt {
+            session,
+            text,
+        })
+        .map(drop)
+    }
+}
+
+fn rows(dirs: &Dirs, session: &str, history: bool, out: &mut impl Write) -> Result<()> {
+    let asked = ask(dirs, session, |session| Request::Screen {
+        session,
+        history,
+    })?;
+    let Response::Screen { lines, .. } = asked else {
+        return Err(super::unexpected());
+    };
+    for line in lines {
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
 }
 
 impl Rename {

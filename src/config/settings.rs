@@ -287,6 +287,10 @@ impl GuardSigns {
 /// Windows as the clients of these models state them.
 fn known_windows() -> BTreeMap<String, u64> {
     [
+        ("fable", 1_000_000),
+        ("opus", 1_000_000),
+        ("sonnet", 1_000_000),
+        ("haiku", 1_000_000),
         ("claude-fable-5-2", 1_000_000),
         ("claude-opus-5-5", 1_000_000),
         ("claude-sonnet-5-5", 1_000_000),

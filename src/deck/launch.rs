@@ -10,10 +10,7 @@ use std::path::PathBuf;
 
 pub(crate) use choose::{Choice, Why, choose};
 pub(crate) use plan::{Ground, Planned, Wish, plan};
-pub(crate) use split::{
-    Choosable, Owned, Split, Switches, Wrong, owned, split, split_command, switches,
-};
-pub(crate) use title::title;
+pub(crate) use split::{Choosable, Owned, Switches, Wrong, owned, split_command, switches};
 
 /// The flags that an agent's command line knows, each as it is written (`--model`, `-m`).
 #[derive(Clone, Copy, Debug, Default)]

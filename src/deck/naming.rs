@@ -22,13 +22,21 @@ pub(crate) fn unique(title: &str, taken: impl Fn(&str) -> bool) -> String {
     }
     // An id is a number, so a name never is one.
     if name.is_empty() || name.chars().all(|c| c.is_ascii_digit()) {
-        name = format!("session-{name}").trim_end_matches('-').to_owned();
+        name.insert_str(
+            0,
+            if name.is_empty() {
+                "session"
+            } else {
+                "session-"
+            },
+        );
     }
     let name: String = name.chars().take(LONGEST).collect();
     if !taken(&name) {
         return name;
     }
-    (2u64..)
+    // More sessions of one name than this were never told apart by their names.
+    (2..1_000_000)
         .map(|n| format!("{name}-{n}"))
         .find(|next| !taken(next))
         .unwrap_or(name)

@@ -149,13 +149,6 @@ impl Session {
         changed
     }
 
-    pub(crate) fn blocked(&self) -> Option<&Blocked> {
-        self.asks.iter().find_map(|ask| match &ask.question {
-            Question::Blocked(blocked) => Some(blocked),
-            Question::Step { .. } | Question::Note(_) => None,
-        })
-    }
-
     /// Takes off every question that `moot` names; true if there was one.
     pub(crate) fn drop_asks(&mut self, moot: impl Fn(&Question) -> bool) -> bool {
         let before = self.asks.len();

@@ -1,7 +1,7 @@
 //! What a conversation's hook remembers from one run to the next.
 
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -113,14 +113,6 @@ impl HookFile {
             None => false,
         })
     }
-
-    /// Forgets the conversation.
-    pub(crate) fn remove(&self) -> io::Result<()> {
-        match fs::remove_file(&self.path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
-    }
 }
 
 /// Blanks around a prompt may change on its way through the client's box.
@@ -183,9 +175,6 @@ mod tests {
         }
         file.add_pass("d", now + Duration::from_secs(100)).unwrap();
         assert_eq!(file.read().passes.len(), 1);
-        file.remove().unwrap();
-        file.remove().unwrap();
-        assert_eq!(file.read(), HookState::default());
     }
 
     #[test]

@@ -76,9 +76,16 @@ pub(crate) enum Request {
     End {
         session: u64,
     },
-    /// The screen as text, for scripts.
+    /// The screen as text, for scripts; with `history` also the rows that scrolled off its top.
     Screen {
         session: u64,
+        #[serde(default)]
+        history: bool,
+    },
+    /// Types a prompt into the session and sends it, in the way its agent needs.
+    Prompt {
+        session: u64,
+        text: String,
     },
     /// Ends the server. Agents live on in the keeper unless `agents` says that they end too.
     Stop {

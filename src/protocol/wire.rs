@@ -1,4 +1,4 @@
-//! Framing: a length of four bytes, little-endian, then one MessagePack value with named fields.
+//! Framing: a length of four bytes, little-endian, then one `MessagePack` value with named fields.
 //!
 //! Named fields let an older peer skip what it does not know.
 

@@ -38,6 +38,7 @@ use watch::{Kind, Seen, Watcher};
 use crate::agents;
 use crate::config::dirs::Dirs;
 use crate::config::load;
+use crate::config::repo::Repo;
 use crate::config::settings::Settings;
 use crate::deck::{ClientId, Deck, Effect, Event, Seed, Session, SessionId};
 use crate::error::{Error, Result};
@@ -258,8 +259,10 @@ impl Server {
             self.watcher.file(Kind::Inbox, &repo, &file);
             self.watcher
                 .file(Kind::Profiles, &repo, &repo.join(".sessdeck/profiles.toml"));
-            self.watcher
-                .file(Kind::Notes, &repo, &repo.join(&settings.handoffs));
+            // A path that leads out of the repo is not looked at.
+            if let Ok(notes) = Repo::around(&repo).inside(&settings.handoffs) {
+                self.watcher.file(Kind::Notes, &repo, &notes);
+            }
         }
     }
 

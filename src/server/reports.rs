@@ -17,7 +17,7 @@ impl Server {
         match tell {
             Tell::Hook(report) => {
                 self.watcher.poke(session);
-                if let Some(call) = self.call(report) {
+                if let Some(call) = Self::call(report) {
                     self.deck(Event::Hook { session, call });
                 }
             }
@@ -34,7 +34,7 @@ impl Server {
     }
 
     /// The report in the deck's words; none if its blocked prompt cannot be read any more.
-    fn call(&self, report: HookReport) -> Option<Call> {
+    fn call(report: HookReport) -> Option<Call> {
         let what = match report.event {
             HookEvent::Started { source } => What::ConversationStarted { source },
             HookEvent::Prompt => What::Prompt,
@@ -87,7 +87,7 @@ impl Server {
                     });
                 }
                 terminal::Event::Bell => {
-                    self.clients.announce(&Notice::Bell { session: session.0 })
+                    self.clients.announce(&Notice::Bell { session: session.0 });
                 }
                 terminal::Event::Title(_)
                 | terminal::Event::Cwd(_)

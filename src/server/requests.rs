@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::launch::Purpose;
 use super::{Server, view};
+use crate::agents;
 use crate::config::repo::Repo;
 use crate::deck::{self, ClientId, Event, SessionId};
 use crate::error::{Error, Exit, Result};
@@ -30,9 +31,9 @@ impl Server {
         match request {
             Request::Status => self.answer(client, id, Response::Status(self.status())),
             Request::List => {
-                self.answer(client, id, Response::Sessions(view::sessions(&self.deck)))
+                self.answer(client, id, Response::Sessions(view::sessions(&self.deck)));
             }
-            Request::Attach { dir, env } => self.attach(client, id, dir, env),
+            Request::Attach { dir, env } => self.attach(client, id, &dir, env),
             Request::Look { session, size } => self.look(client, session.map(SessionId), size),
             Request::Shown { frame } => {
                 if let Some(wake) = self.clients.wake(client) {
@@ -86,12 +87,13 @@ impl Server {
             Request::End { session } => {
                 self.with_session(client, id, session, |session| Event::Dismissed { session });
             }
-            Request::Screen { session } => match self.screens.text(SessionId(session)) {
+            Request::Screen { session, history } => match self.text(SessionId(session), history) {
                 Some((lines, cursor)) => {
-                    self.answer(client, id, Response::Screen { lines, cursor })
+                    self.answer(client, id, Response::Screen { lines, cursor });
                 }
                 None => self.fail(client, id, &no_session(session)),
             },
+            Request::Prompt { session, text } => self.prompt(client, id, session, &text),
             Request::Stop { agents } => {
                 if agents {
                     self.programs.end_all();
@@ -130,6 +132,36 @@ impl Server {
         self.answer(client, id, Response::Done);
     }
 
+    fn text(
+        &mut self,
+        session: SessionId,
+        history: bool,
+    ) -> Option<(Vec<String>, terminal::Cursor)> {
+        self.deck.session(session)?;
+        let size = Size {
+            cols: 100,
+            rows: 30,
+        };
+        let screen = self
+            .screens
+            .show(session, &self.store.journal(session), size, &self.settings);
+        Some(screen.text(history))
+    }
+
+    fn prompt(&mut self, client: ClientId, id: u64, session: u64, text: &str) {
+        let Some(known) = self.deck.session(SessionId(session)) else {
+            return self.fail(client, id, &no_session(session));
+        };
+        if known.over() {
+            let error = Error::new(Exit::Fault, format!("session {session} has ended"));
+            return self.fail(client, id, &error);
+        }
+        let dialect = self.dialect(SessionId(session)).unwrap_or(agents::plain());
+        self.programs
+            .type_in(SessionId(session), dialect.submit(text));
+        self.answer(client, id, Response::Done);
+    }
+
     fn status(&self) -> Status {
         Status {
             pid: std::process::id(),
@@ -145,11 +177,10 @@ impl Server {
         &mut self,
         client: ClientId,
         id: u64,
-        dir: PathBuf,
+        dir: &Path,
         env: std::collections::BTreeMap<String, String>,
     ) {
-        let repo = Repo::around(&dir).root;
-        self.clients.attach(client, repo, env);
+        self.clients.attach(client, Repo::around(dir).root, env);
         self.answer(client, id, Response::Sessions(view::sessions(&self.deck)));
         self.watch_repos();
         self.clients
@@ -255,6 +286,7 @@ fn controls(request: &Request) -> bool {
         | Request::Rename { .. }
         | Request::End { .. }
         | Request::Screen { .. }
+        | Request::Prompt { .. }
         | Request::Stop { .. } => true,
     }
 }

@@ -78,6 +78,22 @@ impl Screen {
         }
     }
 
+    /// The visible rows as text, after those that scrolled off if they are wanted too.
+    pub(crate) fn text(&self, history: bool) -> (Vec<String>, Cursor) {
+        let grid = self.grid();
+        let engine = &grid.engine;
+        let above = if history {
+            0..engine.history_len()
+        } else {
+            0..0
+        };
+        let mut rows: Vec<String> = above
+            .map(|n| engine.history_line(n).text().trim_end().to_owned())
+            .collect();
+        rows.extend(engine.text());
+        (rows, engine.cursor())
+    }
+
     fn unwatch(&self, wake: &Arc<Wake>) {
         self.grid()
             .watchers
@@ -210,12 +226,6 @@ impl Screens {
         true
     }
 
-    /// The visible rows as text.
-    pub(crate) fn text(&self, id: SessionId) -> Option<(Vec<String>, Cursor)> {
-        let grid = self.screens.get(&id)?.grid();
-        Some((grid.engine.text(), grid.engine.cursor()))
-    }
-
     /// The program is over: its journal is complete.
     pub(crate) fn close(&self, id: SessionId) {
         if let Some(screen) = self.screens.get(&id) {
@@ -244,7 +254,7 @@ fn read(id: SessionId, output: &Output, input: &Input, screen: &Screen, loop_: &
         let fed = screen.grid().feed(&bytes[..read]);
         if !fed.replies.is_empty() {
             // A program that asks without reading loses answers, not the deck.
-            drop(input.write(fed.replies));
+            let _ = input.write(fed.replies);
         }
         for wake in &fed.watchers {
             wake.dirty();

@@ -37,7 +37,7 @@ const KEEPER_PAUSE: Duration = Duration::from_millis(5);
 /// Runs the server until it is told to stop. `ready` is called once it listens, or once another one was found to.
 pub(crate) fn run(dirs: &Dirs, ready: impl FnOnce()) -> Result<()> {
     // A session of its own: no terminal's keys or hang-ups reach it, and it fights for none.
-    drop(rustix::process::setsid());
+    let _ = rustix::process::setsid();
     load::make(dirs)?;
     let Some(_lock) = lock(dirs)? else {
         ready();
@@ -64,7 +64,7 @@ pub(crate) fn run(dirs: &Dirs, ready: impl FnOnce()) -> Result<()> {
         clients: super::Clients::default(),
         watcher: Watcher::start(move |news| drop(seen.send(Incoming::Seen(news)))),
         tells: Tells::start(&dirs.runtime, move |session, tell| {
-            drop(tells.send(Incoming::Told(session, tell)))
+            drop(tells.send(Incoming::Told(session, tell)));
         })?,
         planner: Planner::start(dirs, loop_.clone()),
         store: Store::new(&dirs.state),
@@ -119,7 +119,7 @@ fn keeper(dirs: &Dirs, loop_: &Sender<Incoming>) -> Result<Keeper> {
         let loop_ = loop_.clone();
         Keeper::connect(&socket, move |report| {
             drop(loop_.send(match report {
-                Report::Exited { session, exit } => Incoming::Exited(session, code(exit)),
+                Report::Exited { session, exit } => Incoming::Exited(session, Some(code(exit))),
                 Report::Gone => Incoming::KeeperGone,
             }));
         })
@@ -154,11 +154,11 @@ fn keeper(dirs: &Dirs, loop_: &Sender<Incoming>) -> Result<Keeper> {
 }
 
 /// The exit code as a shell would say it.
-fn code(exit: ProgramExit) -> Option<i32> {
-    Some(match exit {
+fn code(exit: ProgramExit) -> i32 {
+    match exit {
         ProgramExit::Code(code) => code,
         ProgramExit::Signal(signal) => 128 + signal,
-    })
+    }
 }
 
 fn signals(loop_: &Sender<Incoming>) -> Result<()> {
@@ -239,7 +239,7 @@ impl Server {
         if let Some(exit) = exit {
             self.deck(Event::Exited {
                 session: id,
-                code: code(exit),
+                code: Some(code(exit)),
             });
         }
     }

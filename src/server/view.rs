@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::SystemTime;
 
+use crate::agents;
 use crate::deck::brake::Step as BrakeStep;
 use crate::deck::meter::Source;
 use crate::deck::{self, Deck, Question, Signal};
@@ -62,7 +63,7 @@ fn meter(session: &deck::Session) -> Meter {
     let figures = session.meter.figures();
     Meter {
         context_tokens: figures.context_tokens,
-        window: session.window(),
+        window: window(session),
         estimate: matches!(
             figures.context_source,
             Source::CompactBoundary | Source::ClientEstimate
@@ -70,6 +71,16 @@ fn meter(session: &deck::Session) -> Meter {
         steps: session.seed.brake.lines(),
         compactions: figures.compactions,
     }
+}
+
+/// The window; where calls have shown the table wrong, the smallest that holds them.
+fn window(session: &deck::Session) -> Option<u64> {
+    let proof = || {
+        session.seed.window?;
+        agents::named(&session.seed.agent)?
+            .window_at_least(session.meter.figures().peak_context_tokens)
+    };
+    session.window().or_else(proof)
 }
 
 fn ask(session: &deck::Session, ask: &deck::Ask) -> Ask {
@@ -92,7 +103,7 @@ fn ask(session: &deck::Session, ask: &deck::Ask) -> Ask {
                 BrakeStep::Stop => Step::Stop,
             },
             context_tokens: *context_tokens,
-            window: session.window(),
+            window: window(session),
         },
         Question::Note(note) => AskKind::Note {
             path: note.path.clone(),

@@ -150,9 +150,17 @@ struct Watch<T> {
     files: BTreeMap<(Kind, PathBuf), Watched>,
 }
 
+/// What a file held when it was looked at last.
+#[derive(PartialEq, Eq)]
+enum Last {
+    Never,
+    Missing,
+    Text(String),
+}
+
 struct Watched {
     repo: PathBuf,
-    last: Option<Option<String>>,
+    last: Last,
     notes: BTreeMap<PathBuf, String>,
 }
 
@@ -230,7 +238,7 @@ impl<T: Fn(Seen)> Watch<T> {
                         key.clone(),
                         Watched {
                             repo,
-                            last: None,
+                            last: Last::Never,
                             notes: BTreeMap::new(),
                         },
                     );
@@ -322,8 +330,9 @@ impl<T: Fn(Seen)> Watch<T> {
                 let text = fs::read(path)
                     .ok()
                     .map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-                if watched.last.as_ref() != Some(&text) {
-                    watched.last = Some(text.clone());
+                let now = text.clone().map_or(Last::Missing, Last::Text);
+                if watched.last != now {
+                    watched.last = now;
                     (self.tell)(Seen::Text {
                         kind: *kind,
                         repo: watched.repo.clone(),
@@ -340,8 +349,8 @@ impl<T: Fn(Seen)> Watch<T> {
 impl Watched {
     /// Tells of notes that are new or changed since the first look, which takes in what is there.
     fn look_at_notes(&mut self, folder: &Path, tell: &impl Fn(Seen)) {
-        let first = self.last.is_none();
-        self.last = Some(None);
+        let first = self.last == Last::Never;
+        self.last = Last::Missing;
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         for path in entries
             .map(|entry| entry.path())

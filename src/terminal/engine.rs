@@ -53,9 +53,6 @@ pub(crate) trait Engine: Send {
     /// What happened since the last call, oldest first.
     fn take_events(&mut self) -> Vec<Event>;
 
-    /// The colours to answer with when the program asks for the terminal's own.
-    fn set_colors(&mut self, colors: Colors);
-
     /// The whole state as output: fed to a fresh engine of the same size it gives the same screens, history, cursor
     /// and modes. Takes `&mut` since the screen that does not show has to be brought forward for it.
     fn snapshot(&mut self) -> Vec<u8>;

@@ -76,6 +76,7 @@ pub(crate) struct KeyEvent {
     pub(crate) action: Action,
 }
 
+#[cfg(test)]
 impl KeyEvent {
     pub(crate) fn press(key: Key, held: Mods) -> Self {
         KeyEvent {

@@ -17,17 +17,19 @@ mod strings;
 #[cfg(test)]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use cells::Run;
 pub(crate) use cells::{
-    Attrs, Color, Cursor, CursorShape, Line, Modes, Mouse, Run, Size, Style, Underline, Width,
+    Attrs, Color, Cursor, CursorShape, Line, Modes, Mouse, Size, Style, Underline, Width,
 };
 pub(crate) use changed::{Picture, Reader};
-pub(crate) use engine::{Colors, Engine, Event, Progress, Still};
+pub(crate) use engine::{Engine, Event, Progress};
 pub(crate) use keys::{Action, Key, KeyEvent, Mods, key_bytes};
 pub(crate) use mouse::{
     Button, MouseAction, MouseEvent, Wheel, focus_bytes, mouse_bytes, paste_bytes,
 };
 use rio::Rio;
-pub(crate) use status::{Status, StatusState};
+pub(crate) use status::StatusState;
 
 /// The text on one line, without control characters: what comes from outside, made fit for a screen.
 pub(crate) fn plain(text: &str) -> String {

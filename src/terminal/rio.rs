@@ -10,7 +10,7 @@ use rio_vt::performer::handler::Processor;
 
 use super::cells::{Cursor, Line, Modes, Size};
 use super::damage::{self, Damage, Term};
-use super::engine::{Colors, Engine, Event, Still, plain};
+use super::engine::{Engine, Event, Still, plain};
 use super::guard::Guard;
 use super::replies::Replies;
 use super::side::Side;
@@ -155,10 +155,6 @@ impl Engine for Rio {
         self.machine.side.take_events()
     }
 
-    fn set_colors(&mut self, colors: Colors) {
-        self.machine.side.colors = colors;
-    }
-
     fn snapshot(&mut self) -> Vec<u8> {
         self.machine.settle();
         snapshot::take(&mut self.machine.term, &self.machine.side)
@@ -288,10 +284,6 @@ mod tests {
         let size = Size { cols: 20, rows: 4 };
         let mut engine = Rio::new(size, 10);
         engine.feed(b"\x1b]2;title\x07\x1b[?2004hlost\x1b]2;unfin");
-        engine.set_colors(Colors {
-            fg: (1, 1, 1),
-            bg: (2, 2, 2),
-        });
         for fault in [0, 1] {
             let before = engine.revision();
             engine.machine.term.grid.cursor.pos.col = Column(9999);
@@ -309,7 +301,7 @@ mod tests {
             assert_eq!(engine.modes(), Rio::new(size, 10).modes());
             engine.feed(b"\x1b[Halive\x1b]11;?\x07");
             assert_eq!(engine.text().concat(), "alive");
-            assert_eq!(engine.take_replies(), b"\x1b]11;rgb:0202/0202/0202\x07");
+            assert_eq!(engine.take_replies(), b"\x1b]11;rgb:1010/1010/1010\x07");
         }
         assert_eq!(engine.size(), Size { cols: 3, rows: 2 });
     }

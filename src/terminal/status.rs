@@ -51,6 +51,10 @@ pub(super) fn parse(body: &[u8]) -> Option<Report> {
             .find(|(key, _)| *key == name)
             .map(|(_, value)| value)
     };
+    // A subagent of the client speaks of itself, not of the session.
+    if field("id").is_some() {
+        return None;
+    }
     let state = match field("state")? {
         "idle" => StatusState::Idle,
         "working" => StatusState::Working,
@@ -119,6 +123,7 @@ mod tests {
                 status(StatusState::Done, "", None, None),
             ),
             ("state=clear", status(StatusState::Clear, "", None, None)),
+            ("state=clear:id=a1:app=claude-code", None),
             ("state=dancing", None),
             ("app=codex", None),
             ("", None),

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use crate::terminal::Size;
 
-pub(crate) use fold::{Folded, fold};
-pub(crate) use segment::{Event, Record};
+pub(crate) use fold::fold;
+pub(crate) use segment::Event;
 
 use segment::{GAP, HEAD, OUTPUT, RESIZE, SNAPSHOT, bytes_of, header, put};
 
@@ -251,7 +251,7 @@ mod tests {
     }
 
     /// The records as one line each, with what became of the fold.
-    pub(super) fn told(dir: &Path) -> (Vec<String>, Folded) {
+    pub(super) fn told(dir: &Path) -> (Vec<String>, super::fold::Folded) {
         let mut lines = Vec::new();
         let folded = fold(dir, |record| {
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -70,8 +70,6 @@ pub(crate) struct Held {
     pub(crate) session: SessionId,
     pub(crate) pid: u32,
     pub(crate) size: Size,
-    /// Milliseconds since 1970.
-    pub(crate) started: u64,
     /// None while the program runs.
     pub(crate) exit: Option<wire_keeper::Exit>,
     pub(crate) master: OwnedFd,
@@ -162,7 +160,6 @@ impl Keeper {
                 session: SessionId(held.session),
                 pid: held.pid,
                 size: held.size,
-                started: held.started,
                 exit: held.exit,
                 master: one(answer.descriptors)?,
             });
@@ -170,6 +167,7 @@ impl Keeper {
     }
 
     /// One signal, by its number, to every process of the session.
+    #[cfg(test)]
     pub(crate) fn signal(&mut self, session: SessionId, signal: i32) -> Result<()> {
         self.done(Request::Signal {
             session: session.0,

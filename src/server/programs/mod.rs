@@ -7,5 +7,5 @@ mod program;
 mod tests;
 
 pub(crate) use all::{Programs, environment};
-pub(crate) use keeper::{Held, Keeper, Opened, Report, Start};
+pub(crate) use keeper::{Held, Keeper, Report, Start};
 pub(crate) use program::{Input, Output, Program, Refused};
