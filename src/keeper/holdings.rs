@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{self, Pid, Signal, WaitOptions, WaitStatus};
 
 use crate::protocol::keeper::{Exit, Held, Open};
-use crate::terminal::Size;
+use crate::protocol::keeper::Size;
 
 use super::family::{self, Family};
 use super::start;

@@ -220,7 +220,7 @@ fn check_strings(open: &Open) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terminal::Size;
+    use crate::protocol::keeper::Size;
 
     fn open(argv: &[&str], env: &[(&str, &str)], dir: &Path) -> Open {
         Open {

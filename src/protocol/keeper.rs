@@ -9,7 +9,7 @@ use std::io;
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
-use crate::terminal::Size;
+pub(crate) use crate::terminal::Size;
 
 /// Larger than the system lets an argument list and an environment be.
 pub(crate) const LARGEST_REQUEST: usize = 8 << 20;

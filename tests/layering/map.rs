@@ -15,7 +15,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("protocol", &["deck", "terminal"]),
     ("files", &["error", "deck", "protocol", "config"]),
     ("practice", &["error"]),
-    ("keeper", &["protocol"]),
+    ("keeper", &["error", "protocol"]),
     (
         "server",
         &[
