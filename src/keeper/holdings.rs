@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{self, Pid, Signal, WaitOptions, WaitStatus};
 
-use crate::protocol::keeper::{Exit, Held, Open};
 use crate::protocol::keeper::Size;
+use crate::protocol::keeper::{Exit, Held, Open};
 
 use super::family::{self, Family};
 use super::start;

@@ -12,14 +12,13 @@ use crate::terminal::Size;
 /// A program area smaller than this is a window being dragged or a broken terminal; no program is sized to it.
 const SMALLEST: Size = Size { cols: 10, rows: 3 };
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Clients {
     clients: HashMap<ClientId, Client>,
     /// Counts up with every key typed, so that the latest has the largest.
     typed: u64,
 }
 
-#[derive(Debug)]
 struct Client {
     wake: Arc<Wake>,
     /// Wants notices.

@@ -13,7 +13,7 @@ use super::painter::{self, Pace, Wake};
 use super::peer;
 use crate::deck::{ClientId, SessionId};
 use crate::protocol::PROTOCOL;
-use crate::protocol::client::{Hello, ToServer};
+use crate::protocol::client::{Hello, Request, ToServer};
 use crate::protocol::wire::{self, Broken};
 
 /// A peer that connects and then says nothing is let go after so long.
@@ -87,23 +87,66 @@ fn converse(
     painter::start(Arc::clone(&wake), stream, pace);
     let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
     loop_
-        .send(Incoming::Connected(client, wake))
+        .send(Incoming::Connected(client, Arc::clone(&wake)))
         .map_err(|_| gone())?;
     loop {
-        match wire::receive(&mut incoming) {
-            Ok(ToServer { id, request }) => {
-                let asked = Incoming::Asked {
-                    client,
-                    id,
-                    request,
-                    insider,
-                };
-                loop_.send(asked).map_err(|_| gone())?;
-            }
+        let ToServer { id, request } = match wire::receive(&mut incoming) {
+            Ok(asked) => asked,
             // A newer client asks what we do not know: it gets no answer and goes on with what we do.
-            Err(Broken::Unknown(_)) => {}
+            Err(Broken::Unknown(_)) => continue,
             Err(Broken::Io(error)) => return Err(error),
-        }
+        };
+        let news = match (request, insider) {
+            (
+                Request::Input {
+                    session,
+                    bytes,
+                    typed,
+                },
+                None,
+            ) => typed_into(client, &wake, session, bytes, typed),
+            (request, insider) => Incoming::Asked {
+                client,
+                id,
+                request,
+                insider,
+            },
+        };
+        loop_.send(news).map_err(|_| gone())?;
+    }
+}
+
+/// Keys for what the client looks at go to its program from here, since nothing is decided about them; the loop hears
+/// of them. Others take the way of every request.
+fn typed_into(
+    client: ClientId,
+    wake: &Wake,
+    session: u64,
+    bytes: Vec<u8>,
+    typed: bool,
+) -> Incoming {
+    let Some(input) = wake.input(SessionId(session)) else {
+        let request = Request::Input {
+            session,
+            bytes,
+            typed,
+        };
+        return Incoming::Asked {
+            client,
+            id: 0,
+            request,
+            insider: None,
+        };
+    };
+    let taken = input.write(bytes);
+    if typed {
+        wake.typed();
+    }
+    Incoming::Typed {
+        client,
+        session: SessionId(session),
+        typed,
+        taken,
     }
 }
 

@@ -29,7 +29,7 @@ use clients::Clients;
 use launch::{Planned, Planner, Purpose};
 use listen::Insiders;
 use painter::Wake;
-use programs::{Program, Programs, Start};
+use programs::{Program, Programs, Refused, Start};
 use screens::Screens;
 use store::Store;
 use tells::Tells;
@@ -60,6 +60,13 @@ enum Incoming {
         insider: Option<SessionId>,
     },
     Left(ClientId),
+    /// Bytes of a client went to the program of the session that it looks at, or were refused.
+    Typed {
+        client: ClientId,
+        session: SessionId,
+        typed: bool,
+        taken: std::result::Result<(), Refused>,
+    },
     Told(SessionId, Tell),
     Exited(SessionId, Option<i32>),
     /// The keeper is gone: exit codes cannot be learned, all else goes on.
@@ -121,6 +128,14 @@ impl Server {
                     }
                 }
                 Incoming::Left(client) => self.left(client),
+                Incoming::Typed {
+                    client,
+                    session,
+                    typed,
+                    taken,
+                } => {
+                    self.typed(client, session, typed, taken);
+                }
                 Incoming::Told(session, tell) => self.told(session, tell),
                 Incoming::Exited(session, code) => self.exited(session, code),
                 Incoming::KeeperGone => {

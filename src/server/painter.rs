@@ -11,6 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::programs::Input;
 use super::screens::{Glance, Screen};
 use crate::config::settings::Pacing;
 use crate::deck::SessionId;
@@ -49,15 +50,17 @@ impl Pace {
 }
 
 /// What wakes a painter, and what it then looks at. The lock is held for a few assignments only.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Wake {
     cell: Mutex<Cell>,
     bell: Condvar,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Cell {
     look: Option<Look>,
+    /// Where keys for what the client looks at go.
+    input: Option<Input>,
     turns: u64,
     dirty: bool,
     /// A half-drawn frame is looked at all the same from then on.
@@ -103,9 +106,10 @@ impl Wake {
         self.bell.notify_one();
     }
 
-    /// From now on the client looks at this screen, from its first row on.
-    pub(crate) fn look(&self, look: Option<(SessionId, Arc<Screen>)>) {
+    /// From now on the client looks at this screen, from its first row on, and types into that program.
+    pub(crate) fn look(&self, look: Option<(SessionId, Arc<Screen>)>, input: Option<Input>) {
         let mut cell = self.cell();
+        cell.input = input;
         cell.turns += 1;
         let turn = cell.turns;
         cell.look = look.map(|(session, screen)| Look {
@@ -117,6 +121,15 @@ impl Wake {
         cell.under_way = None;
         cell.dirty = cell.look.is_some();
         self.bell.notify_one();
+    }
+
+    /// Where keys for that session go, if the client looks at it and its program runs.
+    pub(crate) fn input(&self, session: SessionId) -> Option<Input> {
+        let cell = self.cell();
+        cell.look
+            .as_ref()
+            .filter(|look| look.session == session)
+            .and(cell.input.clone())
     }
 
     /// The client has shown the frame of that number.

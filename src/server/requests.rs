@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::launch::Purpose;
+use super::programs::Refused;
 use super::{Server, view};
 use crate::agents;
 use crate::config::repo::Repo;
@@ -205,7 +206,7 @@ impl Server {
             self.fit(before);
         }
         let Some(session) = session.filter(|session| self.deck.session(*session).is_some()) else {
-            wake.look(None);
+            wake.look(None, None);
             return;
         };
         let screen = self
@@ -215,7 +216,7 @@ impl Server {
         if before == Some(session) {
             wake.dirty();
         } else {
-            wake.look(Some((session, screen)));
+            wake.look(Some((session, screen)), self.programs.input(session));
         }
         self.fit(session);
     }
@@ -239,7 +240,18 @@ impl Server {
     }
 
     fn input(&mut self, client: ClientId, session: SessionId, bytes: Vec<u8>, typed: bool) {
-        let full = self.programs.write(session, bytes).is_err();
+        let taken = self.programs.write(session, bytes);
+        self.typed(client, session, typed, taken);
+    }
+
+    /// Bytes of a client went to a session's program, or were refused.
+    pub(super) fn typed(
+        &mut self,
+        client: ClientId,
+        session: SessionId,
+        typed: bool,
+        taken: std::result::Result<(), Refused>,
+    ) {
         if typed {
             let before = self.clients.size_for(session);
             self.clients.type_into(client, session);
@@ -247,7 +259,7 @@ impl Server {
                 self.fit(session);
             }
         }
-        if full {
+        if taken == Err(Refused::Full) {
             self.say(
                 crate::protocol::client::Level::Warning,
                 "the program does not read: what was typed is lost",

@@ -56,6 +56,10 @@ impl Programs {
             .map_or(Err(Refused::Ended), |program| program.write(bytes))
     }
 
+    pub(crate) fn input(&self, id: SessionId) -> Option<Input> {
+        self.running.get(&id).map(Program::input)
+    }
+
     pub(crate) fn resize(&self, id: SessionId, size: Size) -> std::io::Result<()> {
         self.running
             .get(&id)

@@ -2,9 +2,9 @@
 
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Weak};
 use std::thread;
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -15,6 +15,8 @@ use crate::terminal::Size;
 
 /// Bytes that may wait for a program that does not read: a large paste, but no more.
 const MOST_WAITING: usize = 4 << 20;
+/// Keys and answers are shorter; what is longer may be split where it must not be.
+const AT_ONCE: usize = 256;
 
 /// A program as the loop has it. Dropping it ends the threads that write to it and read from it, not the program.
 pub(crate) struct Program {
@@ -28,6 +30,8 @@ pub(crate) struct Program {
 /// Takes bytes for the program without ever waiting for it.
 #[derive(Clone)]
 pub(crate) struct Input {
+    /// Weak, so that nobody keeps a closed program's terminal open by the means to write to it.
+    master: Weak<OwnedFd>,
     queue: Sender<Vec<u8>>,
     waiting: Arc<Waiting>,
 }
@@ -82,9 +86,14 @@ impl Program {
                 writer.write_all(&queued, &left.bytes);
                 left.ended.store(true, Ordering::Release);
             })?;
+        let input = Input {
+            master: Arc::downgrade(&master),
+            queue,
+            waiting,
+        };
         let program = Self {
             master,
-            input: Input { queue, waiting },
+            input,
             stopped,
             _wake: wake,
         };
@@ -119,12 +128,23 @@ impl Drop for Program {
 }
 
 impl Input {
-    pub(crate) fn write(&self, bytes: Vec<u8>) -> Result<(), Refused> {
+    /// Hands bytes over. What fits at once goes to the program from this thread, since a key should not wait for
+    /// another one to wake up; the rest is queued.
+    pub(crate) fn write(&self, mut bytes: Vec<u8>) -> Result<(), Refused> {
         let count = bytes.len();
         if self.waiting.ended.load(Ordering::Acquire) {
             return Err(Refused::Ended);
         }
         let before = self.waiting.bytes.fetch_add(count, Ordering::AcqRel);
+        if before == 0 && count <= AT_ONCE {
+            let written = self.write_at_once(&bytes);
+            self.waiting.bytes.fetch_sub(written, Ordering::AcqRel);
+            if written == count {
+                return Ok(());
+            }
+            bytes.drain(..written);
+        }
+        let count = bytes.len();
         let taken = if before + count > MOST_WAITING {
             Err(Refused::Full)
         } else {
@@ -134,6 +154,17 @@ impl Input {
             self.waiting.bytes.fetch_sub(count, Ordering::AcqRel);
         }
         taken
+    }
+}
+
+impl Input {
+    /// How many of the bytes the program's terminal took without waiting.
+    fn write_at_once(&self, bytes: &[u8]) -> usize {
+        // Whatever goes wrong here the writing thread will meet too, and handle.
+        let master = self.master.upgrade();
+        master
+            .and_then(|master| write(&*master, bytes).ok())
+            .unwrap_or(0)
     }
 }
 
