@@ -1,6 +1,6 @@
 //! `sessdeck` and `sessdeck attach`: the deck in this terminal.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use super::{find, ls};
+use super::{demo, find, ls};
 use crate::client::{self, Link, Voice};
 use crate::config::dirs::Dirs;
 use crate::config::load;
@@ -65,7 +65,15 @@ pub(crate) fn show(dirs: &Dirs, session: Option<u64>) -> Result<ExitCode> {
         session,
     };
     match ui::run(Speech(voice), mailbox, keymap, theme, start)? {
-        Leave::Detached => Ok(ExitCode::SUCCESS),
+        Leave::Detached => {
+            let back = if demo::is_of(dirs) {
+                "`sessdeck demo` brings you back, `sessdeck demo --end` ends it"
+            } else {
+                "`sessdeck` brings you back"
+            };
+            writeln!(io::stdout(), "everything goes on; {back}")?;
+            Ok(ExitCode::SUCCESS)
+        }
         Leave::Lost(why) => {
             Err(Error::new(Exit::NoServer, why).mend("`sessdeck` starts a server again"))
         }

@@ -18,39 +18,68 @@ use crate::error::{Error, Exit, Result};
 const FIRST: [&str; 5] = ["fix", "the", "flaky", "login", "test"];
 
 /// Open a deck on a throwaway repo with a built-in stand-in agent. No account is needed.
+///
+/// It is left as any deck is, and the same command comes back to it.
 #[derive(Debug, Args)]
-pub(crate) struct Begin {}
+pub(crate) struct Begin {
+    /// End the demo with all that runs in it.
+    #[arg(long)]
+    end: bool,
+}
 
 impl Begin {
-    /// Makes the demo and becomes the deck in it.
-    #[expect(clippy::unused_self, reason = "the demo has no arguments yet")]
+    /// Makes the demo, unless one runs, and becomes the deck in it.
     pub(crate) fn run(&self, dirs: &Dirs) -> Result<ExitCode> {
+        let all = dirs.state.join("demo");
+        if self.end {
+            return end(&all);
+        }
         super::attach::needs_terminal()?;
-        load::make(dirs)?;
         let ourselves = std::env::current_exe()?;
-        let in_use = |home: &Path| {
-            let run = home.join("run");
-            ["deck.sock", "keeper.sock"]
-                .iter()
-                .any(|name| UnixStream::connect(run.join(name)).is_ok())
-        };
-        let demo = prepare(&dirs.state, &ourselves, &super::today(), in_use)?;
-        let own = Dirs::by(
-            |name| (name == "SESSDECK_HOME").then(|| demo.home.clone().into()),
-            load::user(),
-        )?;
+        if let Some(demo) = running(&all).pop() {
+            return Err(demo.turn_into(&ourselves, &[]));
+        }
+        load::make(dirs)?;
+        let demo = prepare(&dirs.state, &ourselves, &super::today(), runs)?;
+        let own = demo.dirs()?;
         load::make(&own)?;
         let here = load::here(&own, &demo.repo)?;
         trust::accept(&here.repo.root, &own.state, &here.hash, load::user())?;
-        // Takes the place of this process, so it comes back only if it failed.
-        let error = Command::new(&ourselves)
-            .arg("new")
-            .args(FIRST)
-            .env("SESSDECK_HOME", &demo.home)
-            .current_dir(&demo.repo)
-            .exec();
-        Err(Error::from(error).at(&ourselves, None))
+        Err(demo.turn_into(&ourselves, &FIRST))
     }
+}
+
+/// Whether that is the deck of a demo.
+pub(super) fn is_of(dirs: &Dirs) -> bool {
+    let number = dirs.state.ancestors().nth(2);
+    let name = |path: Option<&Path>| path?.file_name()?.to_str().map(str::to_owned);
+    name(number).is_some_and(|name| name.parse::<u32>().is_ok())
+        && name(number.and_then(Path::parent)).as_deref() == Some("demo")
+}
+
+/// The demos in which something runs, the newest last.
+fn running(all: &Path) -> Vec<Demo> {
+    let mut numbers = numbers(all);
+    numbers.sort_unstable();
+    let demos = numbers
+        .into_iter()
+        .map(|number| Demo::at(&all.join(number.to_string())));
+    demos.filter(|demo| runs(&demo.home)).collect()
+}
+
+fn runs(home: &Path) -> bool {
+    let run = home.join("run");
+    ["deck.sock", "keeper.sock"]
+        .iter()
+        .any(|name| UnixStream::connect(run.join(name)).is_ok())
+}
+
+/// Ends all demos; the next one that is made removes their folders.
+fn end(all: &Path) -> Result<ExitCode> {
+    for demo in running(all) {
+        super::server::stop(&demo.dirs()?, true)?;
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Where a demo lives. It stays until the next one is made and nothing runs in it any more.
@@ -60,6 +89,33 @@ pub(crate) struct Demo {
     pub(crate) repo: PathBuf,
     /// To be `SESSDECK_HOME`: the demo's deck knows nothing of the person's own.
     pub(crate) home: PathBuf,
+}
+
+impl Demo {
+    fn at(root: &Path) -> Self {
+        Self {
+            repo: root.join("shop"),
+            home: root.join("home"),
+        }
+    }
+
+    fn dirs(&self) -> Result<Dirs> {
+        let home = self.home.clone();
+        let variable = |name: &str| (name == "SESSDECK_HOME").then(|| home.clone().into());
+        Dirs::by(variable, load::user())
+    }
+
+    /// Becomes the deck of this demo, with a new session for these words if there are any. Comes back only if that
+    /// failed.
+    fn turn_into(&self, sessdeck: &Path, words: &[&str]) -> Error {
+        let error = Command::new(sessdeck)
+            .args((!words.is_empty()).then_some("new"))
+            .args(words)
+            .env("SESSDECK_HOME", &self.home)
+            .current_dir(&self.repo)
+            .exec();
+        Error::from(error).at(sessdeck, None)
+    }
 }
 
 /// The repo's files.
@@ -97,10 +153,7 @@ pub(crate) fn prepare(
         }
     }
     let root = next(&all, earlier.into_iter().max().unwrap_or(0))?;
-    let demo = Demo {
-        repo: root.join("shop"),
-        home: root.join("home"),
-    };
+    let demo = Demo::at(&root);
     for (name, text) in FILES {
         write(&demo.repo.join(name), &text.replace(DATE, today))?;
     }
@@ -241,6 +294,17 @@ mod tests {
         assert_eq!(claude["command"][1].as_str(), Some("practice-agent"));
         let config_dir = claude["env"]["CLAUDE_CONFIG_DIR"].as_str().unwrap();
         assert!(Path::new(config_dir).starts_with(state.path()));
+    }
+
+    #[test]
+    fn a_deck_knows_whether_it_is_a_demo() {
+        let state = tempfile::tempdir().unwrap();
+        let demo = prepared(state.path(), false);
+        assert!(is_of(&demo.dirs().unwrap()));
+        let own = |home: &str| Dirs::by(|name| (name == "SESSDECK_HOME").then(|| home.into()), 0);
+        for home in ["/home/dev/demo", "/home/dev/deck", "/home/dev/1/home"] {
+            assert!(!is_of(&own(home).unwrap()), "{home}");
+        }
     }
 
     #[test]

@@ -60,7 +60,7 @@ impl Server {
 }
 
 /// Ends the server and waits until it is gone.
-fn stop(dirs: &Dirs, agents: bool) -> Result<()> {
+pub(super) fn stop(dirs: &Dirs, agents: bool) -> Result<()> {
     // Agents may live on in the keeper while no server runs.
     let found = if agents {
         client::find_or_start(dirs)
