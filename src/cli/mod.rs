@@ -5,6 +5,7 @@ mod blocked;
 mod demo;
 mod hook;
 mod inbox;
+mod keys;
 mod ls;
 mod new;
 mod park;
@@ -54,6 +55,8 @@ enum Command {
     Profile(profile::Profile),
     Trust(trust::Trust),
     Server(server::Server),
+    /// List the keys of the screen and the names of what they do.
+    Keys,
     Demo(demo::Begin),
     /// What an agent calls with an event on stdin; it always exits 0.
     Hook {
@@ -133,6 +136,7 @@ fn run(out: &mut impl Write) -> Result<ExitCode> {
         Some(Command::Profile(profile)) => profile.run(&dirs, out).map(done),
         Some(Command::Trust(trust)) => trust.run(&dirs, out).map(done),
         Some(Command::Server(server)) => server.run(&dirs, out).map(done),
+        Some(Command::Keys) => keys::run(&dirs, out).map(done),
         Some(Command::Demo(demo)) => demo.run(&dirs),
         Some(Command::Hook { agent }) => {
             hook::run(&agent, out);

@@ -76,7 +76,8 @@ impl Keymap {
             .collect()
     }
 
-    fn bindings(&self, action: Action) -> impl Iterator<Item = Binding> {
+    /// All keys of an action, the chosen ones first.
+    pub(crate) fn bindings(&self, action: Action) -> impl Iterator<Item = Binding> {
         self.bindings
             .iter()
             .filter(move |(_, bound)| *bound == action)
