@@ -40,10 +40,10 @@ actions! {
     NextTab    "next-tab"    "j down"  "next"  "Go to the next session",
     PreviousTab "previous-tab" "k up" "back"   "Go to the session before",
     Needed     "needed"      "g"     "needed"  "Go to the next session that needs me",
+    Detach     "detach"      "d"     "detach"  "Leave the deck; everything goes on",
     Find       "find"        "/"     "find"    "Find a session, an inbox line or an action",
     Rename     "rename"      "r"     "rename"  "Give the session another title",
     End        "end"         "x"     "end"     "End the session, or take an ended one off the list",
-    Detach     "detach"      "d"     "detach"  "Leave the deck; everything goes on",
     Help       "help"        "?"     "all keys" "Show all keys",
     Tab1       "tab-1"       "1"     ""        "Go to session 1",
     Tab2       "tab-2"       "2"     ""        "Go to session 2",
@@ -92,6 +92,37 @@ mod tests {
                 assert!(keys.insert(key), "{key} of {action:?}");
             }
         }
+    }
+
+    #[test]
+    fn the_readme_lists_them_all() {
+        let code = |words: String| format!("`{}`", words.replace(' ', "` or `"));
+        let mut expected: Vec<String> = Vec::new();
+        for action in Action::ALL {
+            let (keys, words, name) = match action.tab() {
+                Some(0) => (
+                    "`1` … `9`".to_owned(),
+                    "Go to session 1 … 9",
+                    "`tab-1` … `tab-9`".to_owned(),
+                ),
+                Some(_) => continue,
+                None => (
+                    code(action.keys().to_owned()),
+                    action.words(),
+                    code(action.name().to_owned()),
+                ),
+            };
+            expected.push(format!("| {keys} | {words} | {name} |"));
+        }
+        let readme = include_str!("../../README.md");
+        let table = readme
+            .lines()
+            .skip_while(|line| !line.starts_with("| key |"));
+        let rows: Vec<&str> = table
+            .skip(2)
+            .take_while(|line| line.starts_with('|'))
+            .collect();
+        assert_eq!(rows, expected);
     }
 
     #[test]

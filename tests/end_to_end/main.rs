@@ -8,6 +8,8 @@
 mod clients;
 mod emulator;
 #[cfg(test)]
+mod first_minute;
+#[cfg(test)]
 mod harness;
 mod home;
 mod keys;
@@ -17,4 +19,5 @@ mod program;
 #[cfg(test)]
 mod real_clients;
 mod screen;
+mod svg;
 mod terminal;

@@ -45,6 +45,10 @@ impl Screen {
         }
     }
 
+    pub(crate) fn cells(&self) -> &[Vec<Cell>] {
+        &self.cells
+    }
+
     /// The rows as lines, blank ends left out.
     pub(crate) fn text(&self) -> String {
         let rows: Vec<String> = (0..self.cells.len()).map(|row| self.row(row)).collect();
