@@ -53,6 +53,10 @@ impl Deck {
             Event::Ordered { seed } => self.order(*seed, now),
             Event::Started { session, pid } => self.change(session, |it| {
                 it.pid = Some(pid);
+                // A program that outlived its server is awake; how it stands, its next event says.
+                if it.state == State::Asleep {
+                    it.stand(State::Unknown, Signal::Process, now);
+                }
                 vec![Effect::Save { session }, Effect::Announce]
             }),
             Event::NotStarted { session } => {
