@@ -6,6 +6,10 @@
 )]
 
 mod clients;
+#[cfg(test)]
+mod deck;
+#[cfg(test)]
+mod echo;
 mod emulator;
 #[cfg(test)]
 mod first_minute;
@@ -16,6 +20,8 @@ mod keys;
 mod patience;
 mod processes;
 mod program;
+#[cfg(test)]
+mod prompt;
 #[cfg(test)]
 mod real_clients;
 mod screen;

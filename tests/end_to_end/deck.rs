@@ -1,0 +1,73 @@
+//! What the tests of the deck ask and do again and again.
+
+use rustix::process::{Pid, Signal};
+use serde_json::Value;
+
+use crate::home::Home;
+use crate::patience::wait_until;
+use crate::terminal::Terminal;
+
+/// A screen on which the list of tabs stands beside the program.
+pub(crate) const WIDE: (u16, u16) = (140, 40);
+
+impl Home {
+    /// The deck in a terminal, opened by these words.
+    pub(crate) fn deck(&self, words: &[&str]) -> Terminal {
+        self.terminal(words, WIDE.0, WIDE.1)
+    }
+
+    /// A deck that shows a new session of this bash script.
+    pub(crate) fn deck_with_bash(&self, script: &str) -> Terminal {
+        let mut words = vec!["new", "--exec", "--title", "script", "--"];
+        words.extend(["bash", "--norc", "-c", script]);
+        self.deck(&words)
+    }
+
+    /// A session of this bash script that no terminal shows.
+    pub(crate) fn start_bash(&self, title: &str, script: &str) {
+        let mut words = vec!["new", "--exec", "--detach", "--title", title, "--"];
+        words.extend(["bash", "--norc", "-c", script]);
+        self.sessdeck(&words).ok();
+    }
+
+    /// What `sessdeck ls --json` says.
+    #[track_caller]
+    pub(crate) fn sessions(&self) -> Vec<Value> {
+        match self.sessdeck(&["ls", "--json"]).json() {
+            Value::Array(sessions) => sessions,
+            other => panic!("no list: {other}"),
+        }
+    }
+
+    /// Waits until the list holds such a session.
+    #[track_caller]
+    pub(crate) fn wait_for_session(&self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        wait_until(what, || self.sessions().into_iter().find(&wanted))
+    }
+
+    /// The ids of the programs of all sessions, in the order of the list.
+    #[track_caller]
+    pub(crate) fn pids(&self) -> Vec<i64> {
+        let sessions = self.sessions();
+        let pids = sessions.iter().map(|session| session["pid"].as_i64());
+        pids.map(|pid| pid.expect("every session runs")).collect()
+    }
+
+    /// The process of that name in `sessdeck server status --json`.
+    #[track_caller]
+    pub(crate) fn pid_of(&self, field: &str) -> Pid {
+        let status = self.sessdeck(&["server", "status", "--json"]).json();
+        let pid = status[field].as_i64().expect("it runs");
+        Pid::from_raw(i32::try_from(pid).expect("a process id")).expect("not 0")
+    }
+
+    /// Kills that process as nothing can be prepared for, and waits until it is gone.
+    #[track_caller]
+    pub(crate) fn kill(&self, pid: Pid) {
+        rustix::process::kill_process(pid, Signal::KILL).expect("it runs");
+        wait_until("the end of a killed process", || {
+            let left = self.processes();
+            left.iter().all(|(other, _)| *other != pid).then_some(())
+        });
+    }
+}
