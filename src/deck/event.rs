@@ -46,6 +46,11 @@ pub(crate) enum Event {
         choice: Choice,
         by: ClientId,
     },
+    /// The client has had its time to show what became of this block.
+    Settled {
+        session: SessionId,
+        block: u64,
+    },
     Renamed {
         session: SessionId,
         title: String,
@@ -130,6 +135,8 @@ pub(crate) enum Effect {
     Announce,
     /// The session's record must reach the disk.
     Save { session: SessionId },
+    /// Say [`Event::Settled`] in a moment, for a client that does not say itself when it is done with a block.
+    Settle { session: SessionId, block: u64 },
     /// Let exactly this prompt pass once, then send it as this client needs it.
     SendAnyway { session: SessionId, prompt: String },
     /// Empty the client's input box, which holds this prompt.

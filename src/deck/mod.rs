@@ -25,6 +25,7 @@ pub(crate) struct Deck {
     sessions: BTreeMap<SessionId, Session>,
     last_session: u64,
     last_ask: u64,
+    last_block: u64,
 }
 
 impl Deck {
@@ -66,6 +67,7 @@ impl Deck {
             Event::Exited { session, code } => self.change(session, |it| {
                 it.pid = None;
                 it.asks.clear();
+                it.unsettled = None;
                 it.stand(State::Ended { code }, Signal::Process, now);
                 vec![Effect::Save { session }, Effect::Announce]
             }),
@@ -75,10 +77,22 @@ impl Deck {
                 facts,
                 afresh,
             } => self.facts(session, facts, afresh),
-            Event::Status { session, status } => {
-                self.change(session, |it| announce_if(status_says(it, status, now)))
-            }
+            Event::Status { session, status } => self.change(session, |it| {
+                let mut effects = announce_if(status_says(it, status, now));
+                if matches!(status, Status::Idle | Status::Done | Status::Failed) {
+                    effects.extend(it.settle());
+                }
+                effects
+            }),
             Event::Answered { ask, choice, by } => self.answer(ask, choice, by),
+            Event::Settled { session, block } => self.change(session, |it| {
+                let named = it.unsettled.as_ref().map(|unsettled| unsettled.block);
+                if named == Some(block) {
+                    it.settle()
+                } else {
+                    Vec::new()
+                }
+            }),
             Event::Renamed { session, title } => {
                 let name = naming::unique(&title, self.names_but(session));
                 self.change(session, |it| {
@@ -146,6 +160,8 @@ impl Deck {
             What::Tool => it.stand(State::Working, Signal::Hook, now),
             What::Permission => it.stand(State::NeedsYou, Signal::Hook, now),
             What::Blocked(blocked) => {
+                self.last_block += 1;
+                effects.extend(it.unsettle(self.last_block));
                 it.drop_asks(moot);
                 it.asks.push(Ask {
                     id: ask,
@@ -155,14 +171,16 @@ impl Deck {
                 true
             }
             What::Parked { line, prompt } => {
+                self.last_block += 1;
+                effects.extend(it.unsettle(self.last_block));
                 effects.push(Effect::Say {
                     session: id,
                     text: format!("parked: {line}"),
                 });
-                effects.push(Effect::ClearBox {
+                effects.extend(it.once_settled(Effect::ClearBox {
                     session: id,
                     prompt,
-                });
+                }));
                 false
             }
             What::Other => false,
@@ -201,57 +219,60 @@ impl Deck {
     fn answer(&mut self, ask: AskId, choice: Choice, by: ClientId) -> Vec<Effect> {
         let found = self.sessions.values_mut().find_map(|it| {
             let at = it.asks.iter().position(|other| other.id == ask)?;
-            Some((it.id, it.seed.profile.clone(), it.asks.remove(at).question))
+            let question = it.asks.remove(at).question;
+            Some((it, question))
         });
         // Answered already, by another window of the same person.
-        let Some((session, profile, question)) = found else {
+        let Some((it, question)) = found else {
             return Vec::new();
         };
-        let mut effects = match (question, choice) {
-            (Question::Blocked(blocked), Choice::Open) => vec![
-                Effect::ClearBox {
+        let session = it.id;
+        let mut effects = Vec::new();
+        match (question, choice) {
+            (Question::Blocked(blocked), Choice::Open) => {
+                effects.extend(it.once_settled(Effect::ClearBox {
                     session,
                     prompt: blocked.prompt.clone(),
-                },
-                Effect::Open {
+                }));
+                effects.push(Effect::Open {
                     task: blocked.prompt,
                     profile: Some(blocked.other),
                     from: session,
                     note: None,
                     by,
-                },
-            ],
-            (Question::Blocked(blocked), Choice::Park) => vec![
-                Effect::ClearBox {
+                });
+            }
+            (Question::Blocked(blocked), Choice::Park) => {
+                effects.extend(it.once_settled(Effect::ClearBox {
                     session,
                     prompt: blocked.prompt.clone(),
-                },
-                Effect::Park {
+                }));
+                effects.push(Effect::Park {
                     session,
                     text: blocked.prompt,
                     profile: blocked.other,
-                },
-            ],
+                });
+            }
             (Question::Blocked(blocked), Choice::Send) => {
-                vec![Effect::SendAnyway {
+                effects.extend(it.once_settled(Effect::SendAnyway {
                     session,
                     prompt: blocked.prompt,
-                }]
+                }));
             }
-            (Question::Note(note), Choice::Open) => vec![Effect::Open {
+            (Question::Note(note), Choice::Open) => effects.push(Effect::Open {
                 task: format!(
                     "Read the handoff note {} and go on from it.",
                     note.path.display()
                 ),
-                profile,
+                profile: it.seed.profile.clone(),
                 from: session,
                 note: Some(note.path),
                 by,
-            }],
+            }),
             (Question::Blocked(_), Choice::Cancel)
             | (Question::Note(_), Choice::Park | Choice::Send | Choice::Cancel)
-            | (Question::Step { .. }, _) => Vec::new(),
-        };
+            | (Question::Step { .. }, _) => {}
+        }
         effects.push(Effect::Announce);
         effects
     }
@@ -343,4 +364,133 @@ fn status_says(session: &mut Session, status: Status, now: SystemTime) -> bool {
         | Status::Cleared => Signal::ProgramStatus,
     };
     session.stand(state, signal, now)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::UNIX_EPOCH;
+
+    use super::*;
+
+    const S: SessionId = SessionId(1);
+
+    fn deck() -> Deck {
+        let mut deck = Deck::default();
+        let seed = Seed {
+            conversation: Some("c".into()),
+            ..Seed::default()
+        };
+        tell(
+            &mut deck,
+            Event::Ordered {
+                seed: Box::new(seed),
+            },
+        );
+        deck
+    }
+
+    /// What must be done, but for what only concerns screens and disk.
+    fn tell(deck: &mut Deck, event: Event) -> Vec<Effect> {
+        let mut effects = deck.handle(event, UNIX_EPOCH);
+        effects.retain(|effect| !matches!(effect, Effect::Announce | Effect::Save { .. }));
+        effects
+    }
+
+    fn hook(deck: &mut Deck, what: What) -> Vec<Effect> {
+        let call = Call {
+            conversation: Some("c".into()),
+            transcript: None,
+            subagent: false,
+            what,
+        };
+        tell(deck, Event::Hook { session: S, call })
+    }
+
+    fn block(deck: &mut Deck) -> Vec<Effect> {
+        let blocked = Blocked {
+            prompt: "p".into(),
+            current: "bugfix".into(),
+            other: "docs".into(),
+            matched: Vec::new(),
+            command: String::new(),
+        };
+        hook(deck, What::Blocked(blocked))
+    }
+
+    fn answer(deck: &mut Deck, choice: Choice) -> Vec<Effect> {
+        let ask = deck.session(S).unwrap().asks[0].id;
+        let by = ClientId(1);
+        tell(deck, Event::Answered { ask, choice, by })
+    }
+
+    fn says(deck: &mut Deck, status: Status) -> Vec<Effect> {
+        tell(deck, Event::Status { session: S, status })
+    }
+
+    fn send() -> Effect {
+        Effect::SendAnyway {
+            session: S,
+            prompt: "p".into(),
+        }
+    }
+
+    fn clear() -> Effect {
+        Effect::ClearBox {
+            session: S,
+            prompt: "p".into(),
+        }
+    }
+
+    /// The hook tells of the block before it ends, and only then the client fills its box again.
+    #[test]
+    fn nothing_is_typed_at_a_client_before_it_is_done_with_a_block() {
+        let mut deck = deck();
+        let settle = |block| Effect::Settle { session: S, block };
+        assert_eq!(block(&mut deck), [settle(1)]);
+        assert_eq!(answer(&mut deck, Choice::Send), []);
+        assert_eq!(says(&mut deck, Status::Working), []);
+        assert_eq!(says(&mut deck, Status::Done), [send()]);
+        assert_eq!(
+            tell(
+                &mut deck,
+                Event::Settled {
+                    session: S,
+                    block: 1
+                }
+            ),
+            []
+        );
+
+        // It was done before the answer.
+        block(&mut deck);
+        assert_eq!(says(&mut deck, Status::Idle), []);
+        assert_eq!(answer(&mut deck, Choice::Send), [send()]);
+
+        // It says nothing of its state. The time of an earlier block is not this one's.
+        assert_eq!(block(&mut deck), [settle(3)]);
+        assert_eq!(answer(&mut deck, Choice::Send), []);
+        assert_eq!(
+            tell(
+                &mut deck,
+                Event::Settled {
+                    session: S,
+                    block: 2
+                }
+            ),
+            []
+        );
+        let settled = Event::Settled {
+            session: S,
+            block: 3,
+        };
+        assert_eq!(tell(&mut deck, settled), [send()]);
+
+        let parked = What::Parked {
+            line: "l".into(),
+            prompt: "p".into(),
+        };
+        let effects = hook(&mut deck, parked);
+        assert!(!effects.contains(&clear()), "{effects:?}");
+        assert_eq!(says(&mut deck, Status::Done), [clear()]);
+    }
 }

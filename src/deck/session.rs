@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use super::brake::{Brake, Step};
+use super::event::Effect;
 use super::id::{AskId, SessionId};
 use super::meter::Meter;
 
@@ -88,6 +89,15 @@ pub(crate) struct Seed {
     pub(crate) inbox: Option<String>,
 }
 
+/// A prompt was blocked and the client has not yet shown what became of it. What is typed at it now would come
+/// before its own doing: into a box that it fills only then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Unsettled {
+    pub(super) block: u64,
+    /// To be done as soon as it has.
+    pub(super) then: Vec<Effect>,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Session {
     pub(crate) id: SessionId,
@@ -101,6 +111,7 @@ pub(crate) struct Session {
     pub(crate) transcript: Option<PathBuf>,
     pub(crate) meter: Meter,
     pub(crate) asks: Vec<Ask>,
+    pub(super) unsettled: Option<Unsettled>,
 }
 
 impl Session {
@@ -118,7 +129,36 @@ impl Session {
             transcript: None,
             meter: Meter::default(),
             asks: Vec::new(),
+            unsettled: None,
         }
+    }
+
+    /// A block begins; returns what still waited for the one before, and what ends this one in any case.
+    pub(super) fn unsettle(&mut self, block: u64) -> Vec<Effect> {
+        let mut effects = self.settle();
+        let session = self.id;
+        let then = Vec::new();
+        self.unsettled = Some(Unsettled { block, then });
+        effects.push(Effect::Settle { session, block });
+        effects
+    }
+
+    /// The effect, unless it has to wait until the client is done with a block.
+    pub(super) fn once_settled(&mut self, effect: Effect) -> Option<Effect> {
+        match &mut self.unsettled {
+            Some(unsettled) => {
+                unsettled.then.push(effect);
+                None
+            }
+            None => Some(effect),
+        }
+    }
+
+    /// What waited for the client to be done with a block.
+    pub(super) fn settle(&mut self) -> Vec<Effect> {
+        self.unsettled
+            .take()
+            .map_or_else(Vec::new, |unsettled| unsettled.then)
     }
 
     /// The window that percentages are taken of: what the client states, else what the model table knows as long as

@@ -22,8 +22,9 @@ mod watch;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
-use std::time::SystemTime;
+use std::sync::mpsc::{Receiver, Sender};
+use std::thread;
+use std::time::{Duration, SystemTime};
 
 use clients::Clients;
 use launch::{Planned, Planner, Purpose};
@@ -48,6 +49,9 @@ use crate::protocol::hook::Tell;
 use crate::terminal::{self, Size};
 
 pub(crate) use start::run;
+
+/// A client that does not say that it is done with a blocked prompt is done with it by then, as a rule.
+const SETTLED: Duration = Duration::from_secs(1);
 
 /// Everything the loop is told.
 enum Incoming {
@@ -75,6 +79,8 @@ enum Incoming {
     /// The program's end of the PTY is closed and all it wrote is on the grid.
     Drained(SessionId),
     Seen(Seen),
+    /// A client has had its time to deal with a blocked prompt.
+    Settled(SessionId, u64),
     Planned {
         purpose: Purpose,
         planned: Box<Result<Planned>>,
@@ -97,6 +103,8 @@ struct Server {
     inboxes: BTreeMap<PathBuf, Inbox>,
     /// Files that are wrong now, with what is wrong.
     faults: BTreeMap<PathBuf, Message>,
+    /// For what has to come back later.
+    loop_: Sender<Incoming>,
     /// The start that the deck is deciding on.
     starting: Option<Starting>,
     dirs: Dirs,
@@ -148,6 +156,7 @@ impl Server {
                 Incoming::Program(session, events) => self.program(session, events),
                 Incoming::Drained(session) => self.drained(session),
                 Incoming::Seen(seen) => self.seen(seen),
+                Incoming::Settled(session, block) => self.deck(Event::Settled { session, block }),
                 Incoming::Planned { purpose, planned } => self.planned(purpose, *planned),
                 Incoming::Stop => {
                     self.clients.announce(&Notice::Leaving);
@@ -191,6 +200,13 @@ impl Server {
                         &format!("cannot save session {session}: {error}"),
                     );
                 }
+            }
+            Effect::Settle { session, block } => {
+                let loop_ = self.loop_.clone();
+                thread::spawn(move || {
+                    thread::sleep(SETTLED);
+                    drop(loop_.send(Incoming::Settled(session, block)));
+                });
             }
             Effect::SendAnyway { session, prompt } => self.send_anyway(session, &prompt),
             Effect::ClearBox { session, prompt } => {

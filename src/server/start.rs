@@ -71,6 +71,7 @@ pub(crate) fn run(dirs: &Dirs, ready: impl FnOnce()) -> Result<()> {
         inboxes: BTreeMap::new(),
         faults: BTreeMap::new(),
         insiders: Arc::clone(&insiders),
+        loop_: loop_.clone(),
         starting: None,
         dirs: dirs.clone(),
         settings,
