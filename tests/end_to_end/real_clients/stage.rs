@@ -1,0 +1,248 @@
+//! A real client in the deck: a home with profiles for it, the provider beside it, the deck on a terminal.
+
+use serde_json::{Value, json};
+
+use crate::home::Home;
+use crate::patience::wait_until;
+use crate::terminal::Terminal;
+
+/// What tells one client from the other where a test looks at it from outside.
+pub(super) struct Client {
+    pub(super) name: &'static str,
+    /// A tool that only the conversation itself is offered, not the client's requests of its own.
+    main_tool: &'static str,
+    /// The model of the `bugfix` profile, and what it is called in a request.
+    pub(super) model: &'static str,
+    pub(super) model_sent: &'static str,
+    /// Begins the row of the box where one types.
+    box_sign: &'static str,
+    /// Stands in the box while it is empty.
+    placeholder: &'static str,
+    /// Stands before what the model said.
+    pub(super) answer: &'static str,
+    /// Stands in the box for a longer paste.
+    pub(super) pasted: &'static str,
+    /// Says that a hook blocked the prompt.
+    pub(super) blocked: &'static str,
+    /// A blocked prompt stands in its box again.
+    pub(super) puts_back: bool,
+}
+
+impl Client {
+    /// What stands in the box, its last row on the screen that has the sign.
+    fn in_box<'a>(&self, rows: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+        let text = rows
+            .filter_map(|row| row.strip_prefix(self.box_sign))
+            .last()?
+            .trim();
+        Some(if text == self.placeholder { "" } else { text })
+    }
+
+    /// The effort that a request asks for.
+    pub(super) fn effort(&self, request: &Value) -> Value {
+        let body = &request["body"];
+        match self.name {
+            "claude" => body["output_config"]["effort"].clone(),
+            _ => body["reasoning"]["effort"].clone(),
+        }
+    }
+}
+
+pub(super) static CLAUDE: Client = Client {
+    name: "claude",
+    main_tool: "Bash",
+    model: "opus",
+    model_sent: "claude-opus-5-5",
+    box_sign: "❯",
+    placeholder: "",
+    answer: "●",
+    pasted: "[Pasted text #1",
+    blocked: "operation blocked by hook",
+    puts_back: true,
+};
+
+pub(super) static CODEX: Client = Client {
+    name: "codex",
+    main_tool: "exec_command",
+    model: "scripted",
+    model_sent: "scripted",
+    box_sign: "›",
+    placeholder: "Ask Codex to do anything",
+    answer: "•",
+    pasted: "[Pasted Content",
+    blocked: "Blocked by hook",
+    puts_back: false,
+};
+
+pub(super) const HINT: &str = "Mend the cause and say what it was.";
+/// Belongs to `docs`, by two of its keywords.
+pub(super) const OFF_TOPIC: &str = "please write the readme and a tutorial for newcomers";
+pub(super) const ON_TOPIC: &str = "reproduce the flaky crash of the basket";
+
+pub(super) struct Stage {
+    pub(super) client: &'static Client,
+    pub(super) home: Home,
+}
+
+impl Stage {
+    /// The provider answers with these turns, the last one again and again.
+    pub(super) fn new(client: &'static Client, turns: &Value) -> Self {
+        let scenario = json!({ "lanes": [{
+            "name": "main", "when": { "tool": client.main_tool }, "turns": turns, "after": "last",
+        }] });
+        let home = Home::new();
+        let Client { name, model, .. } = client;
+        let profiles = format!(
+            r#"[[profile]]
+name = "bugfix"
+keywords = ["bug", "fix", "flaky", "crash", "reproduce"]
+agent = "{name}"
+model = "{model}"
+effort = "high"
+hint = "{HINT}"
+
+[[profile]]
+name = "docs"
+keywords = ["readme", "tutorial", "guide", "newcomers"]
+agent = "{name}"
+model = "{model}"
+effort = "low"
+"#
+        );
+        home.write("deck/config/profiles/mine.toml", &profiles);
+        let home = home.with_provider(&scenario, &[name]);
+        Self { client, home }
+    }
+
+    /// What the provider answers by itself: the prompt, and a usage that nothing else adds up to.
+    pub(super) fn echo(client: &'static Client) -> Self {
+        Self::new(client, &json!([{ "text": "You said: {{last_user}}" }]))
+    }
+
+    /// A new session on a terminal of its own, as a person starts it.
+    pub(super) fn begin(&self, words: &[&str]) -> Terminal {
+        let words: Vec<&str> = [&["new"], words].concat();
+        self.home.terminal(&words, 140, 40)
+    }
+
+    /// Waits until the client's box in front holds this text of one row.
+    #[track_caller]
+    pub(super) fn wait_for_box(&self, terminal: &Terminal, text: &str) {
+        terminal.wait_for(&format!("{text:?} in the box"), |screen| {
+            let text_of = screen.text();
+            // Left of the program stand the tabs.
+            let program = text_of.lines().filter_map(|row| row.split_once('│'));
+            self.client.in_box(program.map(|(_, row)| row)) == Some(text)
+        });
+    }
+
+    /// The rows that the session's own screen shows.
+    pub(super) fn screen_of(&self, id: u64) -> String {
+        self.home.sessdeck(&["screen", &id.to_string()]).ok()
+    }
+
+    #[track_caller]
+    pub(super) fn wait_for_empty_box_of(&self, id: u64) {
+        wait_until("an empty box", || {
+            let rows = self.screen_of(id);
+            (self.client.in_box(rows.lines()) == Some("")).then_some(())
+        });
+    }
+
+    /// Types a prompt of one row behind what stands in the box and sends it.
+    ///
+    /// Letter by letter, each as soon as the one before is seen: what comes at once is a paste to the clients, and
+    /// Enter a part of it.
+    #[track_caller]
+    pub(super) fn say(&self, terminal: &Terminal, before: &str, prompt: &str) {
+        for (at, letter) in prompt.char_indices() {
+            terminal.send(letter.to_string());
+            let so_far = format!("{before}{}", &prompt[..at + letter.len_utf8()]);
+            self.wait_for_box(terminal, so_far.trim_end());
+        }
+        terminal.keys("enter");
+    }
+
+    /// All sessions, as `ls --json` has them.
+    pub(super) fn sessions(&self) -> Vec<Value> {
+        let all = self.home.sessdeck(&["ls", "--json"]).json();
+        all.as_array().expect("an array").clone()
+    }
+
+    /// The session of that id, once it is as wanted.
+    #[track_caller]
+    pub(super) fn wait_for_session(
+        &self,
+        id: u64,
+        what: &str,
+        wanted: impl Fn(&Value) -> bool,
+    ) -> Value {
+        let mut last = Value::Null;
+        wait_until(what, || {
+            let session = self.sessions().into_iter().find(|it| it["id"] == id)?;
+            last = session.clone();
+            wanted(&session).then_some(session)
+        })
+    }
+
+    #[track_caller]
+    pub(super) fn wait_for_state(&self, id: u64, state: &str) -> Value {
+        self.wait_for_session(id, &format!("session {id} as `{state}`"), |it| {
+            it["state"] == state
+        })
+    }
+
+    /// How often this prompt, whole and unchanged, stands in the newest request that holds it.
+    pub(super) fn times_sent(&self, prompt: &str) -> usize {
+        let requests = self.requests();
+        let counts = requests.iter().map(|request| {
+            let texts = texts_of_user(request);
+            texts.iter().filter(|text| *text == prompt).count()
+        });
+        counts.max().unwrap_or_default()
+    }
+
+    /// The requests of conversations.
+    pub(super) fn requests(&self) -> Vec<Value> {
+        let all = self.home.provider().requests();
+        all.into_iter()
+            .filter(|request| request["lane"] == "main")
+            .collect()
+    }
+
+    /// The last request of a conversation that holds this prompt, whole and unchanged.
+    #[track_caller]
+    pub(super) fn wait_for_prompt(&self, prompt: &str) -> Value {
+        wait_until(&format!("{prompt:?} at the provider"), || {
+            self.requests()
+                .into_iter()
+                .rev()
+                .find(|request| texts_of_user(request).contains(&prompt.to_owned()))
+        })
+    }
+}
+
+/// Every text of the person's side in a request, in its order.
+pub(super) fn texts_of_user(request: &Value) -> Vec<String> {
+    let body = &request["body"];
+    let messages = body["messages"].as_array().or(body["input"].as_array());
+    let mut texts = Vec::new();
+    for message in messages.into_iter().flatten() {
+        if message["role"] != "user" {
+            continue;
+        }
+        match &message["content"] {
+            Value::String(text) => texts.push(text.clone()),
+            Value::Array(parts) => {
+                texts.extend(
+                    parts
+                        .iter()
+                        .filter_map(|part| part["text"].as_str())
+                        .map(str::to_owned),
+                );
+            }
+            _ => {}
+        }
+    }
+    texts
+}
