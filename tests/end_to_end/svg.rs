@@ -1,5 +1,10 @@
 //! A screen as an SVG: its text, colours, lines and cursor, the same whatever font the reader has.
 
+#![expect(
+    clippy::unreadable_literal,
+    reason = "a colour is read as its six digits, two each"
+)]
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
