@@ -34,6 +34,7 @@ use std::time::Instant;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+pub(crate) use self::actions::Action;
 pub(crate) use self::keymap::Keymap;
 pub(crate) use self::message::{Leave, Message};
 pub(crate) use self::state::Start;
