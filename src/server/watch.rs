@@ -8,7 +8,8 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use notify::event::ModifyKind;
+use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use crate::agents::{Dialect, Lines};
 use crate::deck::SessionId;
@@ -38,6 +39,8 @@ enum Order {
         path: PathBuf,
     },
     Changed(BTreeSet<PathBuf>),
+    /// Folders that may be among these, and all below them, are not watched any more.
+    Gone(Vec<PathBuf>),
 }
 
 /// What a watched file or folder is to us.
@@ -83,6 +86,12 @@ impl Watcher {
                     let Ok(event) = event else { return };
                     if event.kind.is_access() {
                         return;
+                    }
+                    if matches!(
+                        event.kind,
+                        EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_))
+                    ) {
+                        drop(changes.send(Order::Gone(event.paths.clone())));
                     }
                     drop(changes.send(Order::Changed(event.paths.into_iter().collect())));
                 });
@@ -190,6 +199,7 @@ impl<T: Fn(Seen)> Watch<T> {
                     for next in orders.try_iter() {
                         match next {
                             Order::Changed(more) => paths.extend(more),
+                            Order::Gone(paths) => self.gone(&paths),
                             Order::Follow { .. }
                             | Order::Unfollow { .. }
                             | Order::Poke { .. }
@@ -246,7 +256,23 @@ impl<T: Fn(Seen)> Watch<T> {
                 self.look(&key);
             }
             Order::Changed(paths) => self.changed(&paths),
+            Order::Gone(paths) => self.gone(&paths),
         }
+    }
+
+    /// A folder that comes back under the same name is another one, to be watched anew.
+    fn gone(&mut self, paths: &[PathBuf]) {
+        self.folders.retain(|folder| {
+            let stays = !paths.iter().any(|path| folder.starts_with(path));
+            if !stays {
+                self.polled.remove(folder);
+                if let Some(system) = &mut self.system {
+                    // The system has let go of most of them by itself.
+                    drop(system.unwatch(folder));
+                }
+            }
+            stays
+        });
     }
 
     fn changed(&mut self, paths: &BTreeSet<PathBuf>) {
