@@ -169,7 +169,10 @@ impl Server {
     }
 
     fn note_written(&mut self, repo: PathBuf, path: PathBuf, text: Option<String>) {
-        let Some(text) = text else { return };
+        // An empty file is a note that is about to be written.
+        let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
+            return;
+        };
         let missing = deck::handoff::missing(&text);
         let thread = path
             .file_stem()
