@@ -117,7 +117,7 @@ fn plan_with(
         is_repo: here.repo.is_repo,
         flags: &flags,
     };
-    let mut planned = launch::plan(&wish(order), &ground).map_err(wrong)?;
+    let mut planned = launch::plan(&wish(order, &here), &ground).map_err(wrong)?;
     planned.recipe.dir = dir;
     warnings.append(&mut planned.warnings);
     let note = note(order, &planned.owned)?;
@@ -221,11 +221,13 @@ fn here(
     Ok(here)
 }
 
-fn wish(order: &Order) -> Wish<'_> {
+fn wish<'a>(order: &'a Order, here: &Here) -> Wish<'a> {
+    // Whoever wrote an inbox line may have tagged it as they liked; then its words choose.
+    let known = |name: &&str| order.inbox.is_none() || here.set.profiles.named(name).is_some();
     Wish {
         raw: &order.raw,
         task: order.task.as_deref(),
-        profile: order.profile.as_deref(),
+        profile: order.profile.as_deref().filter(known),
         agent: order.agent.as_deref(),
         model: order.model.as_deref(),
         effort: order.effort.as_deref(),
