@@ -158,7 +158,12 @@ impl Screen {
         if bytes.is_empty() || self.overlays.top().is_some() {
             return None;
         }
-        let front = self.front().map(|session| (session.id, session.state));
+        let front = match self.front() {
+            Some(session) => Some((session.id, session.state)),
+            // What is typed before the first list is for the session that was asked for.
+            None if !self.wire.listed => self.tabs.front.map(|id| (id, State::Unknown)),
+            None => None,
+        };
         match front {
             Some((_, State::Ended)) if typed => {
                 let key = format!("{} {}", self.keymap.leader(), self.keymap.key(Action::End));
