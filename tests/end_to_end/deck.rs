@@ -10,6 +10,26 @@ use crate::terminal::Terminal;
 /// A screen on which the list of tabs stands beside the program.
 pub(crate) const WIDE: (u16, u16) = (140, 40);
 
+/// What the agent of [`Home::deck_with_agent`] is started with.
+pub(crate) const TASK: &str = "fix the flaky login test";
+
+/// What the person has said in a session, by its transcript: what reached the agent.
+pub(crate) fn prompts(session: &Value) -> Vec<String> {
+    let user = rows(session)
+        .into_iter()
+        .filter(|row| row["type"] == "user");
+    user.filter_map(|row| row["message"]["content"].as_str().map(str::to_owned))
+        .collect()
+}
+
+/// The whole rows of a session's transcript; none if it has none yet.
+pub(crate) fn rows(session: &Value) -> Vec<Value> {
+    let path = session["transcript"].as_str().unwrap_or_default();
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let rows = text.lines().map(serde_json::from_str);
+    rows.filter_map(Result::ok).collect()
+}
+
 impl Home {
     /// The deck in a terminal, opened by these words.
     pub(crate) fn deck(&self, words: &[&str]) -> Terminal {
@@ -43,6 +63,15 @@ impl Home {
     #[track_caller]
     pub(crate) fn wait_for_session(&self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         wait_until(what, || self.sessions().into_iter().find(&wanted))
+    }
+
+    /// A deck with a bugfix session of the practice agent that has answered its task.
+    #[track_caller]
+    pub(crate) fn deck_with_agent(&self) -> Terminal {
+        let deck = self.deck(&["new", "fix", "the", "flaky", "login", "test"]);
+        deck.wait_for_text(&format!("You said: \"{TASK}\""));
+        self.wait_for_session("the end of the turn", |it| it["state"] == "your_turn");
+        deck
     }
 
     /// The ids of the programs of all sessions, in the order of the list.

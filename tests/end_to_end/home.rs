@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use rustix::process::Pid;
@@ -93,6 +93,13 @@ impl Home {
         let folder = path.parent().expect("a file lies in a folder");
         fs::create_dir_all(folder).expect("a folder of our own");
         fs::write(path, text).expect("a file of our own");
+    }
+
+    /// Writes a program.
+    pub(crate) fn script(&self, inside: &str, text: &str) {
+        self.write(inside, text);
+        let all = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(self.path(inside), all).expect("a file of our own");
     }
 
     /// A file as it is now; empty if there is none.

@@ -13,10 +13,17 @@ mod echo;
 mod emulator;
 #[cfg(test)]
 mod first_minute;
+mod handoff;
 #[cfg(test)]
 mod harness;
 mod home;
+#[cfg(test)]
+mod inbox;
 mod keys;
+#[cfg(test)]
+mod launch;
+#[cfg(test)]
+mod meter;
 mod patience;
 mod processes;
 mod program;
@@ -25,5 +32,7 @@ mod prompt;
 #[cfg(test)]
 mod real_clients;
 mod screen;
+#[cfg(test)]
+mod surviving;
 mod svg;
 mod terminal;

@@ -1,23 +1,13 @@
 //! A prompt that belongs to another profile: it is blocked, and each answer of the modal does what it says.
 
-use std::path::Path;
-
 use serde_json::Value;
 
+use crate::deck::{TASK, prompts};
 use crate::home::Home;
 use crate::patience::wait_until;
 use crate::terminal::Terminal;
 
-const ON_TOPIC: &str = "fix the flaky login test";
 const OFF_TOPIC: &str = "write the readme tutorial and changelog docs";
-
-/// A deck with a bugfix session that has answered its task.
-fn deck(home: &Home) -> Terminal {
-    let deck = home.deck(&["new", "fix", "the", "flaky", "login", "test"]);
-    deck.wait_for_text("You said: \"fix the flaky login test\"");
-    home.wait_for_session("the end of the turn", |it| it["state"] == "your_turn");
-    deck
-}
 
 /// Types a prompt that is off topic and waits for the modal over it.
 fn block(deck: &Terminal, prompt: &str) {
@@ -27,17 +17,6 @@ fn block(deck: &Terminal, prompt: &str) {
     });
     deck.keys("enter");
     deck.wait_for_text("s send anyway");
-}
-
-/// What the person has said in a session, by its transcript: what reached the agent.
-fn prompts(session: &Value) -> Vec<String> {
-    let path = session["transcript"].as_str().expect("a transcript");
-    let text = std::fs::read_to_string(Path::new(path)).unwrap_or_default();
-    text.lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .filter(|row| row["type"] == "user")
-        .filter_map(|row| row["message"]["content"].as_str().map(str::to_owned))
-        .collect()
 }
 
 fn first(home: &Home) -> Value {
@@ -53,21 +32,21 @@ fn box_is_empty(deck: &Terminal) {
 #[test]
 fn a_prompt_on_topic_goes_through() {
     let home = Home::new().with_practice_agent();
-    let deck = deck(&home);
+    let deck = home.deck_with_agent();
     deck.send("why does the login crash with an error?\r");
     deck.wait_for_text("You said: \"why does the login crash with an error?\"");
     let session = first(&home);
     assert_eq!(session["profile"], "bugfix");
     assert_eq!(
         prompts(&session),
-        [ON_TOPIC, "why does the login crash with an error?"]
+        [TASK, "why does the login crash with an error?"]
     );
 }
 
 #[test]
 fn a_prompt_off_topic_is_asked_about() {
     let home = Home::new().with_practice_agent();
-    let deck = deck(&home);
+    let deck = home.deck_with_agent();
     block(&deck, OFF_TOPIC);
     let screen = deck.screen();
     for text in [
@@ -77,7 +56,7 @@ fn a_prompt_off_topic_is_asked_about() {
     ] {
         assert!(screen.contains(text), "no `{text}` on\n{screen}");
     }
-    assert_eq!(prompts(&first(&home)), [ON_TOPIC]);
+    assert_eq!(prompts(&first(&home)), [TASK]);
     let listed = home.sessdeck(&["blocked"]).ok();
     assert!(listed.contains(OFF_TOPIC), "{listed}");
 }
@@ -85,7 +64,7 @@ fn a_prompt_off_topic_is_asked_about() {
 #[test]
 fn open_starts_a_session_with_the_whole_prompt() {
     let home = Home::new().with_practice_agent();
-    let deck = deck(&home);
+    let deck = home.deck_with_agent();
     // What is pasted keeps its lines, and all of them are the prompt.
     let prompt = format!("{OFF_TOPIC}\n\n  - with `$(date)` and \"quotes\"\n  - and 漢字");
     deck.paste(&prompt);
@@ -99,7 +78,7 @@ fn open_starts_a_session_with_the_whole_prompt() {
         it["id"] == opened["id"] && it["transcript"].is_string() && !prompts(it).is_empty()
     });
     assert_eq!(prompts(&opened), [prompt.clone()]);
-    assert_eq!(prompts(&first(&home)), [ON_TOPIC]);
+    assert_eq!(prompts(&first(&home)), [TASK]);
     // The first session's box is empty again.
     deck.keys("ctrl-space 1");
     let screen = deck.wait_for_text("fix the flaky login test\".");
@@ -110,7 +89,7 @@ fn open_starts_a_session_with_the_whole_prompt() {
 #[test]
 fn park_writes_a_line_and_empties_the_box() {
     let home = Home::new().with_practice_agent();
-    let deck = deck(&home);
+    let deck = home.deck_with_agent();
     block(&deck, OFF_TOPIC);
     deck.keys("p");
     let line = wait_until("the parked line", || {
@@ -125,50 +104,50 @@ fn park_writes_a_line_and_empties_the_box() {
         "{line}"
     );
     box_is_empty(&deck);
-    assert_eq!(prompts(&first(&home)), [ON_TOPIC]);
+    assert_eq!(prompts(&first(&home)), [TASK]);
     // The agent goes on as if nothing had been typed.
     deck.send("why is it flaky?\r");
     deck.wait_for_text("You said: \"why is it flaky?\"");
-    assert_eq!(prompts(&first(&home)), [ON_TOPIC, "why is it flaky?"]);
+    assert_eq!(prompts(&first(&home)), [TASK, "why is it flaky?"]);
 }
 
 #[test]
 fn send_anyway_lets_exactly_this_prompt_through_once() {
     let home = Home::new().with_practice_agent();
-    let deck = deck(&home);
+    let deck = home.deck_with_agent();
     block(&deck, OFF_TOPIC);
     deck.keys("s");
     deck.wait_for_text(&format!("You said: \"{OFF_TOPIC}\""));
     home.wait_for_session("the end of the turn", |it| it["state"] == "your_turn");
-    assert_eq!(prompts(&first(&home)), [ON_TOPIC, OFF_TOPIC]);
+    assert_eq!(prompts(&first(&home)), [TASK, OFF_TOPIC]);
 
     block(&deck, OFF_TOPIC);
-    assert_eq!(prompts(&first(&home)), [ON_TOPIC, OFF_TOPIC]);
+    assert_eq!(prompts(&first(&home)), [TASK, OFF_TOPIC]);
 }
 
 #[test]
 fn cancel_leaves_the_words_in_the_box() {
     let home = Home::new().with_practice_agent();
-    let deck = deck(&home);
+    let deck = home.deck_with_agent();
     block(&deck, OFF_TOPIC);
     deck.keys("esc");
     deck.wait_for("the words in the box", |screen| {
         !screen.contains("s send anyway") && screen.contains(&format!("❯ {OFF_TOPIC}"))
     });
-    assert_eq!(prompts(&first(&home)), [ON_TOPIC]);
+    assert_eq!(prompts(&first(&home)), [TASK]);
     // They can be made into what was meant, and go through.
     deck.send(" !!\r");
     deck.wait_for_text("You said: \"write the readme");
     assert_eq!(
         prompts(&first(&home)),
-        [ON_TOPIC.to_owned(), format!("{OFF_TOPIC} !!")]
+        [TASK.to_owned(), format!("{OFF_TOPIC} !!")]
     );
 }
 
 #[test]
 fn a_sign_parks_from_the_prompt_itself() {
     let home = Home::new().with_practice_agent();
-    let deck = deck(&home);
+    let deck = home.deck_with_agent();
     deck.send(">> the login page needs a favicon");
     deck.wait_for_text("❯ >> the login page");
     deck.keys("enter");
@@ -180,13 +159,13 @@ fn a_sign_parks_from_the_prompt_itself() {
         "{inbox}"
     );
     deck.wait_for("an empty box", |screen| !screen.contains("❯ >>"));
-    assert_eq!(prompts(&first(&home)), [ON_TOPIC]);
+    assert_eq!(prompts(&first(&home)), [TASK]);
 }
 
 #[test]
 fn a_question_over_another_tab_waits_there() {
     let home = Home::new().with_practice_agent();
-    let deck = deck(&home);
+    let deck = home.deck_with_agent();
     deck.send(OFF_TOPIC);
     deck.wait_for_text(&format!("❯ {OFF_TOPIC}"));
     home.start_bash(
