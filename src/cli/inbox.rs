@@ -117,14 +117,13 @@ fn change(
 }
 
 fn object(line: &Line) -> Value {
-    let detail: Vec<&str> = line.detail.lines().collect();
     json!({
         "n": line.n,
         "done": line.done,
         "date": line.date,
         "profile": line.profile,
         "text": line.text,
-        "detail": detail,
+        "detail": line.detail,
         "link": line.link,
         "line": line.row,
         "hash": line.hash,
