@@ -49,7 +49,7 @@ impl Screen {
                 None => self.status.say(Level::Info, NO_SESSION, now),
             },
             Action::End => match front.map(|session| (session.id, session.state)) {
-                Some((session, State::Ended)) => {
+                Some((session, State::Ended | State::Asleep)) => {
                     self.deed(Request::End { session }, Waiting::Deed, now, commands);
                 }
                 Some((session, _)) => self.overlays.open(Confirm::end(session)),

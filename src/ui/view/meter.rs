@@ -26,6 +26,13 @@ pub(in super::super) fn figure(meter: &Meter) -> String {
     }
 }
 
+/// The figure without the window, where a bar says how much of it that is.
+pub(in super::super) fn tokens(meter: &Meter) -> String {
+    let mut figure = figure(meter);
+    figure.truncate(figure.find('/').unwrap_or(figure.len()));
+    figure
+}
+
 /// The style says which step of the brake was reached.
 pub(in super::super) fn level(meter: &Meter, theme: &Theme) -> Style {
     style(match reached(meter) {
@@ -96,6 +103,8 @@ mod tests {
             };
             let bar = bar(&meter, 10, &Theme::default()).to_string();
             assert_eq!((figure(&meter).as_str(), bar.as_str()), (figures, drawn));
+            let tokens = tokens(&meter);
+            assert!(figures.starts_with(&tokens) && !tokens.contains('/'));
         }
     }
     #[test]

@@ -166,7 +166,10 @@ fn title_line(screen: &Screen, session: &Session, place: usize, width: u16) -> L
     ])
 }
 
-/// `       bugfix  ━━━━━━──── 412k/1M`
+/// Cells of a bar; a shorter one says nothing.
+const SHORTEST_BAR: usize = 4;
+
+/// `       bugfix  ━━━━━━──── 412k/1M`; without the window where the bar would become too short.
 fn detail_line(screen: &Screen, session: &Session, width: u16) -> Line<'static> {
     let theme = &screen.theme;
     let front = screen.tabs.front == Some(session.id);
@@ -178,28 +181,33 @@ fn detail_line(screen: &Screen, session: &Session, width: u16) -> Line<'static> 
         Some(_) => look::tag(theme, session.color.as_deref()),
         None => style(theme.dim),
     };
-    let figure = meter::figure(&session.meter);
-    let room = room.saturating_sub(text::cells(&tag) + 1 + figure.len());
+    let ending = session.exit_code.map(|code| format!("exit {code}"));
+    let ending = (session.state == State::Ended).then(|| ending.unwrap_or("ended".into()));
+    let beside = ending.as_deref().map_or(SHORTEST_BAR, text::cells);
+    let room = room.saturating_sub(text::cells(&tag) + 1);
+    let figure = Some(meter::figure(&session.meter))
+        .filter(|figure| beside + 1 + figure.len() <= room)
+        .unwrap_or_else(|| meter::tokens(&session.meter));
+    let room = room.saturating_sub(figure.len());
     let mut line = Line::from(vec![
         Span::styled(if front { "▌" } else { " " }, style(theme.accent)),
         Span::raw("     "),
         Span::styled(tag, tag_style),
         Span::raw(" "),
     ]);
-    if session.state == State::Ended {
-        let code = session.exit_code;
-        let words = code.map_or("ended".to_owned(), |code| format!("exit {code}"));
+    if let Some(words) = ending {
         let words = text::cut(&words, room.saturating_sub(1)).into_owned();
         let gap = room.saturating_sub(text::cells(&words));
-        let tone = match code {
+        let tone = match session.exit_code {
             Some(0) | None => theme.dim,
             Some(_) => theme.alert,
         };
         line.push_span(Span::styled(words, style(tone)));
         line.push_span(Span::raw(" ".repeat(gap)));
     } else {
-        let cells = u16::try_from(room.saturating_sub(1)).unwrap_or(0);
-        let bar = if cells >= 4 {
+        let cells = room.saturating_sub(1);
+        let bar = if cells >= SHORTEST_BAR {
+            let cells = u16::try_from(cells).unwrap_or(u16::MAX);
             meter::bar(&session.meter, cells, theme)
         } else {
             Line::default()
