@@ -50,7 +50,7 @@ fn answered(deck: &Terminal, profile: &str, title: &str) -> Screen {
         ready.iter().all(|text| screen.contains(text))
             && !screen.contains("cut:")
             && !screen.contains("esc to interrupt")
-            && screen.row(1).contains("k/200k")
+            && screen.row(1).contains("━")
     })
 }
 
