@@ -189,8 +189,8 @@ impl Modal for NewSession {
         let keys = [
             ("enter", "start"),
             ("tab", "profile"),
-            ("shift-enter", "new line"),
             ("esc", "close, words kept"),
+            ("shift-enter", "new line"),
         ];
         let inner = frame(area, (86, 20), title, &keys, buf, scene.theme);
         let field = Rect {

@@ -153,8 +153,8 @@ impl Modal for Park {
         let keys = [
             ("enter", "park"),
             ("tab", "profile"),
-            ("shift-enter", "new line"),
             ("esc", "close, words kept"),
+            ("shift-enter", "new line"),
         ];
         let inner = frame(area, (76, 11), title, &keys, buf, scene.theme);
         let field = Rect {
