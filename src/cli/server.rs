@@ -68,8 +68,12 @@ pub(super) fn stop(dirs: &Dirs, agents: bool) -> Result<()> {
         client::find(dirs)
     };
     let Ok(mut link) = found else { return Ok(()) };
-    link.ask(Request::Stop { agents })?;
-    link.wait_for_end();
+    match link.ask(Request::Stop { agents }) {
+        Ok(_) => link.wait_for_end(),
+        // It was gone before its answer was written.
+        Err(error) if error.exit() == Exit::NoServer => {}
+        Err(error) => return Err(error),
+    }
     Ok(())
 }
 
