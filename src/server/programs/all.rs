@@ -34,7 +34,7 @@ impl Programs {
                 Exit::Fault,
                 "the keeper is gone, so no program can be started or ended",
             )
-            .mend("`sessdeck server restart` starts a new one; agents that run are not touched")
+            .mend("`sessdeck server restart` starts a new one, and ends the agents that run")
         })
     }
 
