@@ -67,6 +67,16 @@ fn input_is_sent_before_anything_is_painted() {
 }
 
 #[test]
+fn the_session_that_was_asked_for_is_in_front_from_the_start() {
+    for (asked, expected) in [(None, 1), (Some(3), 3), (Some(99), 1)] {
+        let mut stage = Stage::new(120, 40);
+        stage.screen.tabs.front = asked;
+        stage.hear(Notice::Sessions(many()));
+        assert_eq!(front(&stage), Some(expected), "{asked:?}");
+    }
+}
+
+#[test]
 fn tabs_are_gone_to_by_step_number_need_and_click() {
     for (keys, expected) in [
         ("ctrl-space j", 2),

@@ -77,7 +77,9 @@ impl Screen {
 
     fn listed(&mut self, sessions: Vec<Session>, now: Instant) {
         let first = !std::mem::replace(&mut self.wire.listed, true);
-        self.tabs.settle(&self.mirror);
+        if !first {
+            self.tabs.settle(&self.mirror);
+        }
         let fresh = self.mirror.listed(sessions);
         let known = self
             .tabs
