@@ -247,6 +247,19 @@ mod tests {
     }
 
     #[test]
+    fn the_examples_of_the_readme_hold() {
+        let readme = include_str!("../../README.md");
+        let mut examples = readme.split("```toml\n").skip(1);
+        let mut example = || examples.next().unwrap().split("```").next().unwrap();
+        let file = Path::new("README.md");
+        let profiles = profiles::read(example(), file, &set::built_in_names()).unwrap();
+        assert_eq!(profiles.profiles.len(), 2);
+        let settings: Settings = parse(example(), file).unwrap();
+        assert_eq!(settings.theme, "light");
+        assert_eq!(settings.keys.bind.len(), 2);
+    }
+
+    #[test]
     fn with_no_files_the_starter_set_and_the_defaults_hold() {
         let world = World::new();
         let here = world.here().unwrap();
