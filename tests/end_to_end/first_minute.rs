@@ -100,7 +100,11 @@ fn a_newcomer_sees_the_whole_loop() {
     deck.wait_for_text("❯ write the readme tutorial and changelog docs");
     deck.keys("enter");
     deck.wait_for_text("This prompt belongs to docs, not to bugfix");
-    let screen = deck.wait_for_text("s send anyway");
+    let screen = deck.wait_for("the choices", |screen| {
+        screen.contains("s send anyway")
+            && screen.contains("◆ your turn")
+            && !screen.contains("esc to interrupt")
+    });
     picture(
         &home,
         "blocked",
