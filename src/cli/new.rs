@@ -69,6 +69,13 @@ impl New {
         let Response::Session(session) = link.ask(Request::Launch(order))? else {
             return Err(super::unexpected());
         };
+        if !switches.json && session.profile.is_some() && !session.guarded {
+            // Only a launch asks the client for its trust, so no plan could say it.
+            writeln!(
+                out,
+                "warning: hooks do not run here, so the guard is not active in this session"
+            )?;
+        }
         if switches.json {
             writeln!(out, "{:#}", ls::object(&session))?;
         } else if !attaches {
