@@ -97,6 +97,8 @@ impl Home {
 
     /// Writes a program.
     pub(crate) fn script(&self, inside: &str, text: &str) {
+        // Written through, a link would change the program that it names.
+        fs::remove_file(self.path(inside)).ok();
         self.write(inside, text);
         let all = fs::Permissions::from_mode(0o755);
         fs::set_permissions(self.path(inside), all).expect("a file of our own");

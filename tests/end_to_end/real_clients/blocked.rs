@@ -1,6 +1,6 @@
 //! A prompt that belongs elsewhere is blocked, and each answer of the modal does what it says.
 
-use super::stage::{Client, OFF_TOPIC, ON_TOPIC, Stage};
+use super::stage::{Client, MODAL, OFF_TOPIC, Stage, texts_of_user};
 use super::with_both;
 use crate::patience::wait_until;
 use crate::terminal::Terminal;
@@ -9,42 +9,41 @@ with_both!(
     an_off_topic_prompt_is_opened_as_its_own_session,
     an_off_topic_prompt_is_parked,
     an_off_topic_prompt_is_sent_anyway_once,
+    a_long_paste_is_sent_anyway_as_it_was,
     an_off_topic_prompt_is_cancelled_and_forced,
     a_park_sign_costs_no_turn,
 );
 
-const MODAL: &str = "This prompt belongs to docs, not to bugfix";
-
-/// A session that had its first answer and waits.
-fn waiting(stage: &Stage) -> Terminal {
-    let terminal = stage.begin(&[ON_TOPIC]);
-    terminal.wait_for_text(&format!("You said: {ON_TOPIC}"));
-    stage.wait_for_state(1, "your_turn");
-    stage.wait_for_box(&terminal, "");
-    terminal
-}
-
 /// Types what does not belong here, and is asked.
 fn blocked(stage: &Stage) -> Terminal {
-    let terminal = waiting(stage);
-    stage.say(&terminal, "", OFF_TOPIC);
+    let terminal = stage.waiting();
+    stage.client.say(&terminal, "", OFF_TOPIC);
     let screen = terminal.wait_for_text(MODAL);
     assert!(screen.contains("readme, tutorial"), "{screen}");
-    assert!(stage.times_sent(OFF_TOPIC) == 0);
+    assert_eq!(stage.times_sent(OFF_TOPIC), 0);
     terminal
 }
 
-fn an_off_topic_prompt_is_opened_as_its_own_session(client: &'static Client) {
-    let stage = Stage::echo(client);
-    let terminal = waiting(&stage);
-    let prompt = format!("{OFF_TOPIC}\nline two\n  line three\n\nline five\nline six\nthe end 🦀");
-    terminal.paste(&prompt);
+/// More rows than a client shows of a paste, with all that could be lost on the way.
+fn long() -> String {
+    format!("{OFF_TOPIC}\nline two\n  line three\n\n\"five\" $HOME `six` \\\n漢字\nthe end 🦀")
+}
+
+fn paste_blocked(client: &Client, terminal: &Terminal, prompt: &str) {
+    terminal.paste(prompt);
     terminal.wait_for("the paste in the box", |screen| {
         screen.contains(client.pasted) || screen.contains("the end 🦀")
     });
     terminal.keys("enter");
     terminal.wait_for_text(MODAL);
-    assert!(stage.times_sent(&prompt) == 0);
+}
+
+fn an_off_topic_prompt_is_opened_as_its_own_session(client: &'static Client) {
+    let stage = Stage::echo(client);
+    let terminal = stage.waiting();
+    let prompt = long();
+    paste_blocked(client, &terminal, &prompt);
+    assert_eq!(stage.times_sent(&prompt), 0);
     terminal.keys("o");
     stage.wait_for_prompt(&prompt);
     let session = stage.wait_for_state(2, "your_turn");
@@ -69,8 +68,8 @@ fn an_off_topic_prompt_is_parked(client: &'static Client) {
     assert!(line.starts_with("- [ ] 20"), "{line}");
     assert!(line.ends_with(&format!(" #docs {OFF_TOPIC}")), "{line}");
     terminal.wait_for_text(client.blocked);
-    stage.wait_for_box(&terminal, "");
-    stage.say(&terminal, "", "reproduce it once more please");
+    client.wait_for_box(&terminal, "");
+    client.say(&terminal, "", "reproduce it once more please");
     terminal.wait_for_text("You said: reproduce it once more please");
     assert_eq!(stage.times_sent(OFF_TOPIC), 0);
 }
@@ -81,12 +80,32 @@ fn an_off_topic_prompt_is_sent_anyway_once(client: &'static Client) {
     terminal.keys("s");
     terminal.wait_for_text(&format!("You said: {OFF_TOPIC}"));
     stage.wait_for_state(1, "your_turn");
-    stage.wait_for_box(&terminal, "");
+    client.wait_for_box(&terminal, "");
     assert_eq!(stage.times_sent(OFF_TOPIC), 1);
 
-    stage.say(&terminal, "", OFF_TOPIC);
+    client.say(&terminal, "", OFF_TOPIC);
     terminal.wait_for_text(MODAL);
     assert_eq!(stage.times_sent(OFF_TOPIC), 1);
+}
+
+fn a_long_paste_is_sent_anyway_as_it_was(client: &'static Client) {
+    let stage = Stage::echo(client);
+    let terminal = stage.waiting();
+    let prompt = long();
+    paste_blocked(client, &terminal, &prompt);
+    terminal.keys("s");
+    let asked = wait_until("the prompt", || {
+        let asked = stage.requests().pop()?;
+        texts_of_user(&asked)
+            .iter()
+            .any(|text| text.contains(OFF_TOPIC))
+            .then_some(asked)
+    });
+    let texts = texts_of_user(&asked).join("\n");
+    assert_eq!(texts.matches(&prompt).count(), 1, "{texts}");
+    assert_eq!(texts.matches("the end 🦀").count(), 1, "{texts}");
+    stage.wait_for_state(1, "your_turn");
+    client.wait_for_box(&terminal, "");
 }
 
 fn an_off_topic_prompt_is_cancelled_and_forced(client: &'static Client) {
@@ -97,11 +116,11 @@ fn an_off_topic_prompt_is_cancelled_and_forced(client: &'static Client) {
     terminal.wait_for_text(client.blocked);
     let forced = format!("{OFF_TOPIC} !!");
     if client.puts_back {
-        stage.wait_for_box(&terminal, OFF_TOPIC);
-        stage.say(&terminal, OFF_TOPIC, " !!");
+        client.wait_for_box(&terminal, OFF_TOPIC);
+        client.say(&terminal, OFF_TOPIC, " !!");
     } else {
-        stage.wait_for_box(&terminal, "");
-        stage.say(&terminal, "", &forced);
+        client.wait_for_box(&terminal, "");
+        client.say(&terminal, "", &forced);
     }
     terminal.wait_for_text(&format!("You said: {forced}"));
     assert_eq!(stage.times_sent(&forced), 1);
@@ -109,8 +128,8 @@ fn an_off_topic_prompt_is_cancelled_and_forced(client: &'static Client) {
 
 fn a_park_sign_costs_no_turn(client: &'static Client) {
     let stage = Stage::echo(client);
-    let terminal = waiting(&stage);
-    stage.say(&terminal, "", ">> the start is slow, see cli/main");
+    let terminal = stage.waiting();
+    client.say(&terminal, "", ">> the start is slow, see cli/main");
     terminal.wait_for_text("parked: - [ ] 20");
     let inbox = stage.home.read("repo/hot-todo.md");
     assert!(
@@ -118,7 +137,7 @@ fn a_park_sign_costs_no_turn(client: &'static Client) {
         "{inbox}"
     );
     terminal.wait_for_text(client.blocked);
-    stage.wait_for_box(&terminal, "");
+    client.wait_for_box(&terminal, "");
     assert!(
         !stage
             .home

@@ -4,8 +4,12 @@
 
 mod blocked;
 mod launch;
+mod lives;
 mod namespace;
+mod own;
+mod screen;
 mod stage;
+mod state;
 
 /// Each test once with every client.
 macro_rules! with_both {

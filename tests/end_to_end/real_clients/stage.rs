@@ -22,6 +22,15 @@ pub(super) struct Client {
     pub(super) answer: &'static str,
     /// Stands in the box for a longer paste.
     pub(super) pasted: &'static str,
+    /// The flags that let it ask before it runs a command, and what it asks with.
+    pub(super) asks: &'static [&'static str],
+    pub(super) question: &'static str,
+    /// Turns on the keys of the kitty protocol.
+    pub(super) kitty_keys: &'static str,
+    /// Flags that switch hooks off.
+    pub(super) without_hooks: &'static [&'static str],
+    /// The context window of that model.
+    pub(super) window: u64,
     /// Says that a hook blocked the prompt.
     pub(super) blocked: &'static str,
     /// A blocked prompt stands in its box again.
@@ -36,6 +45,48 @@ impl Client {
             .last()?
             .trim();
         Some(if text == self.placeholder { "" } else { text })
+    }
+
+    /// Waits until the client's box in front holds this text of one row.
+    #[track_caller]
+    pub(super) fn wait_for_box(&self, terminal: &Terminal, text: &str) {
+        terminal.wait_for(&format!("{text:?} in the box"), |screen| {
+            let text_of = screen.text();
+            // Left of the program stand the tabs.
+            let program = text_of.lines().filter_map(|row| row.split_once('│'));
+            self.in_box(program.map(|(_, row)| row)) == Some(text)
+        });
+    }
+
+    /// Types a prompt of one row behind what stands in the box and sends it.
+    ///
+    /// Letter by letter, each as soon as the one before is seen: what comes at once is a paste to the clients, and
+    /// Enter a part of it.
+    #[track_caller]
+    pub(super) fn say(&self, terminal: &Terminal, before: &str, prompt: &str) {
+        self.type_out(terminal, before, prompt);
+        terminal.keys("enter");
+    }
+
+    #[track_caller]
+    pub(super) fn type_out(&self, terminal: &Terminal, before: &str, prompt: &str) {
+        for (at, letter) in prompt.char_indices() {
+            terminal.send(letter.to_string());
+            let so_far = format!("{before}{}", &prompt[..at + letter.len_utf8()]);
+            self.wait_for_box(terminal, so_far.trim_end());
+        }
+    }
+
+    /// A call that runs this command, and asks the person before.
+    pub(super) fn call(&self, command: &str) -> Value {
+        match self.name {
+            "claude" => json!({ "name": "Bash", "input": { "command": command } }),
+            _ => json!({ "name": "exec_command", "input": {
+                "cmd": command,
+                "sandbox_permissions": "require_escalated",
+                "justification": "May it run?",
+            } }),
+        }
     }
 
     /// The effort that a request asks for.
@@ -57,6 +108,11 @@ pub(super) static CLAUDE: Client = Client {
     placeholder: "",
     answer: "●",
     pasted: "[Pasted text #1",
+    asks: &["--permission-mode=manual"],
+    question: "Do you want to proceed?",
+    kitty_keys: "\x1b[>5u",
+    without_hooks: &["--bare"],
+    window: 1_000_000,
     blocked: "operation blocked by hook",
     puts_back: true,
 };
@@ -70,10 +126,20 @@ pub(super) static CODEX: Client = Client {
     placeholder: "Ask Codex to do anything",
     answer: "•",
     pasted: "[Pasted Content",
+    asks: &[],
+    question: "Would you like to run the following command?",
+    kitty_keys: "\x1b[>7u",
+    without_hooks: &["--disable=hooks"],
+    window: 258_400,
     blocked: "Blocked by hook",
     puts_back: false,
 };
 
+/// The exit code of a command that found no server: it is still on its way.
+const NO_SERVER: i32 = 4;
+
+/// The title of the modal that a prompt of `docs` raises.
+pub(super) const MODAL: &str = "This prompt belongs to docs, not to bugfix";
 pub(super) const HINT: &str = "Mend the cause and say what it was.";
 /// Belongs to `docs`, by two of its keywords.
 pub(super) const OFF_TOPIC: &str = "please write the readme and a tutorial for newcomers";
@@ -87,9 +153,23 @@ pub(super) struct Stage {
 impl Stage {
     /// The provider answers with these turns, the last one again and again.
     pub(super) fn new(client: &'static Client, turns: &Value) -> Self {
-        let scenario = json!({ "lanes": [{
-            "name": "main", "when": { "tool": client.main_tool }, "turns": turns, "after": "last",
-        }] });
+        Self::of(client, &[client], turns)
+    }
+
+    /// Several clients are there; `client` is that of the profiles.
+    pub(super) fn of(client: &'static Client, clients: &[&Client], turns: &Value) -> Self {
+        let lanes: Vec<Value> = clients
+            .iter()
+            .map(|client| {
+                json!({
+                    "name": "main",
+                    "when": { "tool": client.main_tool },
+                    "turns": turns,
+                    "after": "last",
+                })
+            })
+            .collect();
+        let scenario = json!({ "lanes": lanes });
         let home = Home::new();
         let Client { name, model, .. } = client;
         let profiles = format!(
@@ -110,13 +190,14 @@ effort = "low"
 "#
         );
         home.write("deck/config/profiles/mine.toml", &profiles);
-        let home = home.with_provider(&scenario, &[name]);
+        let names: Vec<&str> = clients.iter().map(|client| client.name).collect();
+        let home = home.with_provider(&scenario, &names);
         Self { client, home }
     }
 
-    /// What the provider answers by itself: the prompt, and a usage that nothing else adds up to.
+    /// The provider repeats each prompt.
     pub(super) fn echo(client: &'static Client) -> Self {
-        Self::new(client, &json!([{ "text": "You said: {{last_user}}" }]))
+        Self::new(client, &echo())
     }
 
     /// A new session on a terminal of its own, as a person starts it.
@@ -125,15 +206,14 @@ effort = "low"
         self.home.terminal(&words, 140, 40)
     }
 
-    /// Waits until the client's box in front holds this text of one row.
+    /// A session that had its first answer and waits.
     #[track_caller]
-    pub(super) fn wait_for_box(&self, terminal: &Terminal, text: &str) {
-        terminal.wait_for(&format!("{text:?} in the box"), |screen| {
-            let text_of = screen.text();
-            // Left of the program stand the tabs.
-            let program = text_of.lines().filter_map(|row| row.split_once('│'));
-            self.client.in_box(program.map(|(_, row)| row)) == Some(text)
-        });
+    pub(super) fn waiting(&self) -> Terminal {
+        let terminal = self.begin(&[ON_TOPIC]);
+        terminal.wait_for_text(&format!("You said: {ON_TOPIC}"));
+        self.wait_for_state(1, "your_turn");
+        self.client.wait_for_box(&terminal, "");
+        terminal
     }
 
     /// The rows that the session's own screen shows.
@@ -149,24 +229,13 @@ effort = "low"
         });
     }
 
-    /// Types a prompt of one row behind what stands in the box and sends it.
-    ///
-    /// Letter by letter, each as soon as the one before is seen: what comes at once is a paste to the clients, and
-    /// Enter a part of it.
-    #[track_caller]
-    pub(super) fn say(&self, terminal: &Terminal, before: &str, prompt: &str) {
-        for (at, letter) in prompt.char_indices() {
-            terminal.send(letter.to_string());
-            let so_far = format!("{before}{}", &prompt[..at + letter.len_utf8()]);
-            self.wait_for_box(terminal, so_far.trim_end());
-        }
-        terminal.keys("enter");
-    }
-
-    /// All sessions, as `ls --json` has them.
+    /// All sessions, as `ls --json` has them; none before there is a server.
     pub(super) fn sessions(&self) -> Vec<Value> {
-        let all = self.home.sessdeck(&["ls", "--json"]).json();
-        all.as_array().expect("an array").clone()
+        let said = self.home.sessdeck(&["ls", "--json"]);
+        if said.code == Some(NO_SERVER) {
+            return Vec::new();
+        }
+        said.json().as_array().expect("an array").clone()
     }
 
     /// The session of that id, once it is as wanted.
@@ -220,6 +289,10 @@ effort = "low"
                 .find(|request| texts_of_user(request).contains(&prompt.to_owned()))
         })
     }
+}
+
+pub(super) fn echo() -> Value {
+    json!([{ "text": "You said: {{last_user}}" }])
 }
 
 /// Every text of the person's side in a request, in its order.
