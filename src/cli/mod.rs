@@ -167,9 +167,10 @@ fn raw(words: &[String]) -> Option<Command> {
 #[expect(clippy::print_stderr, reason = "the one place where an error is told")]
 fn report(error: &Error) -> ExitCode {
     // Somebody who has closed our output has seen enough.
-    if !error.is_closed_output() {
-        eprintln!("{error}");
+    if error.is_closed_output() {
+        return ExitCode::SUCCESS;
     }
+    eprintln!("{error}");
     error.exit().into()
 }
 
