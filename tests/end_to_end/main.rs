@@ -5,6 +5,8 @@
     reason = "tests read the clock for their patience and the environment for where the clients are"
 )]
 
+#[cfg(test)]
+mod bad_input;
 mod clients;
 #[cfg(test)]
 mod deck;
