@@ -11,6 +11,8 @@ mod clients;
 #[cfg(test)]
 mod deck;
 #[cfg(test)]
+mod demo;
+#[cfg(test)]
 mod echo;
 mod emulator;
 #[cfg(test)]
