@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -85,11 +86,16 @@ fn listen(
     tell: &Arc<impl Fn(SessionId, Tell) + Send + Sync + 'static>,
 ) {
     let mut open: HashMap<SessionId, UnixListener> = HashMap::new();
+    // What was told first is passed on first, however the threads run.
+    let mut told: HashMap<SessionId, Receiver<()>> = HashMap::new();
     loop {
         for change in std::mem::take(&mut *changes.lock().unwrap_or_else(PoisonError::into_inner)) {
             match change {
                 Change::Open(session, listener) => drop(open.insert(session, listener)),
-                Change::Close(session) => drop(open.remove(&session)),
+                Change::Close(session) => {
+                    open.remove(&session);
+                    told.remove(&session);
+                }
             }
         }
         let mut waits = vec![PollFd::new(nudged, PollFlags::IN)];
@@ -111,10 +117,16 @@ fn listen(
                 continue;
             };
             let (session, tell) = (**session, Arc::clone(tell));
+            let (done, passed_on) = mpsc::channel();
+            let before = told.insert(session, passed_on);
             thread::spawn(move || {
-                if let Some(line) = line(stream) {
+                let line = line(stream);
+                // Nothing is ever sent: the end of the thread before is what is waited for.
+                drop(before.map(|before| before.recv()));
+                if let Some(line) = line {
                     tell(session, line);
                 }
+                drop::<Sender<()>>(done);
             });
         }
         match drain(nudged) {
@@ -155,7 +167,6 @@ fn line(stream: UnixStream) -> Option<Tell> {
 #[cfg(test)]
 mod tests {
     use std::io::Write;
-    use std::sync::mpsc;
 
     use super::*;
 
@@ -183,5 +194,24 @@ mod tests {
         tells.close(SessionId(2)).unwrap();
         assert!(UnixStream::connect(tells.path(SessionId(2))).is_err());
         assert!(UnixStream::connect(tells.path(SessionId(1))).is_ok());
+    }
+    #[test]
+    fn what_is_told_first_is_passed_on_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let (sender, told) = mpsc::channel();
+        let tells = Tells::start(folder.path(), move |_, tell| sender.send(tell).unwrap()).unwrap();
+        tells.open(SessionId(1)).unwrap();
+        let tell = |line: &str| Tell::Parked { line: line.into() };
+        let bytes = |line: &str| serde_json::to_string(&tell(line)).unwrap() + "\n";
+        let connect = || UnixStream::connect(tells.path(SessionId(1))).unwrap();
+        let (mut first, mut second) = (connect(), connect());
+        second.write_all(bytes("second").as_bytes()).unwrap();
+        drop(second);
+        first.write_all(bytes("first").as_bytes()).unwrap();
+        drop(first);
+        assert_eq!(
+            told.iter().take(2).collect::<Vec<_>>(),
+            [tell("first"), tell("second")]
+        );
     }
 }
