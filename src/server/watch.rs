@@ -311,11 +311,19 @@ impl<T: Fn(Seen)> Watch<T> {
 
     /// Watches the folder of this file, or the nearest one above that exists, so that we learn of its making.
     fn watch_above(&mut self, path: &Path) {
-        let own = path.is_dir().then_some(path);
-        let Some(folder) = own.or_else(|| path.ancestors().skip(1).find(|folder| folder.is_dir()))
-        else {
-            return;
+        let nearest = || {
+            let own = path.is_dir().then_some(path);
+            own.or_else(|| path.ancestors().skip(1).find(|folder| folder.is_dir()))
         };
+        let mut watched = None;
+        // A nearer one may have been made before the watch was set, which then tells nothing of it.
+        while let Some(folder) = nearest().filter(|folder| watched != Some(*folder)) {
+            self.watch(folder);
+            watched = Some(folder);
+        }
+    }
+
+    fn watch(&mut self, folder: &Path) {
         if self.folders.contains(folder) {
             return;
         }
