@@ -3,12 +3,15 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::painter::Wake;
 use crate::deck::{ClientId, SessionId};
 use crate::protocol::client::{FromServer, Notice, Response};
 use crate::terminal::Size;
 
+/// A client that reads nothing for so long is left behind by a server that ends.
+const PATIENCE: Duration = Duration::from_millis(500);
 /// A program area smaller than this is a window being dragged or a broken terminal; no program is sized to it.
 const SMALLEST: Size = Size { cols: 10, rows: 3 };
 
@@ -135,6 +138,16 @@ impl Clients {
             .collect();
         for id in attached {
             self.post(id, &FromServer::Notice(notice.clone()));
+        }
+    }
+
+    /// Lets every client have what is queued for it, before the process ends and takes it along.
+    pub(crate) fn farewell(&self) {
+        for client in self.clients.values() {
+            client.wake.leave();
+        }
+        for client in self.clients.values() {
+            client.wake.wait_until_left(PATIENCE);
         }
     }
 

@@ -70,6 +70,8 @@ struct Cell {
     outbox: VecDeque<Vec<u8>>,
     waiting: usize,
     gone: bool,
+    /// The painter has ended: all that could be written was.
+    left: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -159,6 +161,15 @@ impl Wake {
         self.bell.notify_one();
     }
 
+    /// Waits until the painter has left, but not for a client that does not read.
+    pub(crate) fn wait_until_left(&self, patience: Duration) {
+        let cell = self.cell();
+        drop(
+            self.bell
+                .wait_timeout_while(cell, patience, |cell| !cell.left),
+        );
+    }
+
     fn cell(&self) -> MutexGuard<'_, Cell> {
         self.cell.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -234,6 +245,8 @@ pub(crate) fn start(wake: Arc<Wake>, mut socket: UnixStream, pace: Pace) {
         }
         // The reader of this connection ends with it and tells the loop.
         drop(socket.shutdown(std::net::Shutdown::Both));
+        wake.cell().left = true;
+        wake.bell.notify_all();
     });
 }
 

@@ -89,7 +89,9 @@ pub(crate) fn run(dirs: &Dirs, ready: impl FnOnce()) -> Result<()> {
     );
     ready();
     server.serve(&incoming);
+    // First, so that a client that is let go does not come back to a server that is about to end.
     drop(fs::remove_file(&socket));
+    server.clients.farewell();
     Ok(())
 }
 
