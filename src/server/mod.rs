@@ -30,7 +30,7 @@ use clients::Clients;
 use launch::{Planned, Planner, Purpose};
 use listen::Insiders;
 use painter::Wake;
-use programs::{Program, Programs, Refused, Start};
+use programs::{Keeper, Program, Programs, Refused, Start};
 use screens::Screens;
 use store::Store;
 use tells::Tells;
@@ -103,7 +103,7 @@ struct Server {
     inboxes: BTreeMap<PathBuf, Inbox>,
     /// Files that are wrong now, with what is wrong.
     faults: BTreeMap<PathBuf, Message>,
-    /// For what has to come back later.
+    /// For what comes back later, and for what is started later and reports.
     loop_: Sender<Incoming>,
     /// The start that the deck is deciding on.
     starting: Option<Starting>,
@@ -150,7 +150,7 @@ impl Server {
                     self.programs.keeper_gone();
                     self.say(
                         Level::Warning,
-                        "the keeper is gone: agents go on, but exit codes cannot be learned",
+                        "the keeper is gone: agents go on as long as this server does; how they exit is not learned",
                     );
                 }
                 Incoming::Program(session, events) => self.program(session, events),
@@ -238,7 +238,8 @@ impl Server {
                 by,
             } => self.open(task, profile, from, note, by),
             Effect::End { session } => {
-                if let Err(error) = self.programs.end(session) {
+                let pid = self.deck.session(session).and_then(|session| session.pid);
+                if let Err(error) = self.programs.end(session, pid) {
                     self.say(Level::Warning, &error.line());
                 }
             }
@@ -382,7 +383,6 @@ impl Server {
         // The socket is there before the first hook can run.
         drop(self.tells.open(id));
         let opened = self
-            .programs
             .keeper()
             .and_then(|keeper| keeper.open(id, &start))
             .and_then(|opened| {
@@ -416,6 +416,15 @@ impl Server {
         }
     }
 
+    /// The keeper, or another one if it is gone.
+    fn keeper(&mut self) -> Result<&mut Keeper> {
+        if self.programs.keeper_pid().is_none() {
+            let keeper = start::keeper(&self.dirs, &self.loop_)?;
+            self.programs.keeper_is(keeper);
+        }
+        self.programs.keeper()
+    }
+
     /// What the program must know to speak to the deck. Only a session with hooks gets it.
     fn with_address(
         &self,
@@ -445,7 +454,8 @@ impl Server {
         let over = self.deck.session(id).is_none_or(Session::over);
         if over {
             self.programs.forget(id);
-        } else if self.programs.keeper_pid().is_none() {
+        } else if self.programs.is_orphan(id) {
+            self.programs.forget(id);
             self.deck(Event::Exited {
                 session: id,
                 code: None,

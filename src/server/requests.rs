@@ -97,6 +97,11 @@ impl Server {
             Request::Prompt { session, text } => self.prompt(client, id, session, &text),
             Request::Stop { agents } => {
                 if agents {
+                    for session in self.deck.sessions() {
+                        if self.programs.is_orphan(session.id) {
+                            drop(self.programs.end(session.id, session.pid));
+                        }
+                    }
                     self.programs.end_all();
                 }
                 self.answer(client, id, Response::Done);

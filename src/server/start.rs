@@ -116,7 +116,7 @@ fn lock(dirs: &Dirs) -> Result<Option<File>> {
 }
 
 /// The keeper that runs, or a new one.
-fn keeper(dirs: &Dirs, loop_: &Sender<Incoming>) -> Result<Keeper> {
+pub(super) fn keeper(dirs: &Dirs, loop_: &Sender<Incoming>) -> Result<Keeper> {
     let socket = dirs.keeper_socket();
     let connect = || {
         let loop_ = loop_.clone();

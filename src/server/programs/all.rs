@@ -1,7 +1,9 @@
 //! The programs of all sessions, and the keeper that is their parent.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::thread;
+
+use rustix::process::{Pid, Signal};
 
 use super::{Input, Keeper, Program, Refused};
 use crate::agents::Step;
@@ -9,10 +11,12 @@ use crate::deck::SessionId;
 use crate::error::{Error, Exit, Result};
 use crate::terminal::Size;
 
-/// What runs, by session. Without a keeper all goes on but starting, ending and learning of exits.
+/// What runs, by session. When the keeper is gone all goes on; another one is only needed to start a program.
 pub(crate) struct Programs {
     keeper: Option<Keeper>,
     running: HashMap<SessionId, Program>,
+    /// Programs whose keeper is gone: nobody learns how they exit, and their PTYs are held here alone.
+    orphans: HashSet<SessionId>,
 }
 
 impl Programs {
@@ -20,6 +24,7 @@ impl Programs {
         Self {
             keeper: Some(keeper),
             running: HashMap::new(),
+            orphans: HashSet::new(),
         }
     }
 
@@ -27,19 +32,27 @@ impl Programs {
         self.keeper.as_ref().map(Keeper::pid)
     }
 
-    /// The keeper, or how to get on without one.
+    /// The keeper.
+    ///
+    /// # Errors
+    /// It is gone.
     pub(crate) fn keeper(&mut self) -> Result<&mut Keeper> {
-        self.keeper.as_mut().ok_or_else(|| {
-            Error::new(
-                Exit::Fault,
-                "the keeper is gone, so no program can be started or ended",
-            )
-            .mend("`sessdeck server restart` starts a new one, and ends the agents that run")
-        })
+        let gone = || Error::new(Exit::Fault, "the keeper is gone");
+        self.keeper.as_mut().ok_or_else(gone)
     }
 
     pub(crate) fn keeper_gone(&mut self) {
         self.keeper = None;
+        self.orphans.extend(self.running.keys());
+    }
+
+    /// Another keeper, in the place of one that is gone.
+    pub(crate) fn keeper_is(&mut self, keeper: Keeper) {
+        self.keeper = Some(keeper);
+    }
+
+    pub(crate) fn is_orphan(&self, id: SessionId) -> bool {
+        self.orphans.contains(&id)
     }
 
     pub(crate) fn insert(&mut self, id: SessionId, program: Program) {
@@ -80,7 +93,12 @@ impl Programs {
         });
     }
 
-    pub(crate) fn end(&mut self, id: SessionId) -> Result<()> {
+    /// Ends a program; `pid` leads its session.
+    pub(crate) fn end(&mut self, id: SessionId, pid: Option<u32>) -> Result<()> {
+        if self.is_orphan(id) {
+            hang_up(pid);
+            return Ok(());
+        }
         self.keeper()?.end(id)
     }
 
@@ -91,6 +109,9 @@ impl Programs {
 
     /// Lets the keeper go of a program that is over.
     pub(crate) fn forget(&mut self, id: SessionId) {
+        if self.orphans.remove(&id) {
+            return;
+        }
         if let Some(keeper) = &mut self.keeper {
             // A keeper that went at this moment has forgotten it too.
             drop(keeper.forget(id));
@@ -102,6 +123,20 @@ impl Programs {
         if let Some(mut keeper) = self.keeper.take() {
             drop(keeper.stop(true));
         }
+    }
+}
+
+/// Asks the processes of a terminal to end, as when its window is closed, and then as `kill` does.
+fn hang_up(pid: Option<u32>) {
+    let pid = pid
+        .and_then(|pid| i32::try_from(pid).ok())
+        .and_then(Pid::from_raw);
+    // A number that leads no session any more is somebody else's by now.
+    let Some(leader) = pid.filter(|pid| rustix::process::getsid(Some(*pid)) == Ok(*pid)) else {
+        return;
+    };
+    for signal in [Signal::HUP, Signal::TERM] {
+        drop(rustix::process::kill_process_group(leader, signal));
     }
 }
 
