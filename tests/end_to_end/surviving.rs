@@ -230,16 +230,37 @@ fn a_keeper_that_is_killed_costs_exit_codes_alone() {
     let home = Home::new();
     let deck = two_sessions(&home);
     let pids = home.pids();
-    home.kill(home.pid_of("keeper_pid"));
+    let keeper = home.pid_of("keeper_pid");
+    home.kill(keeper);
+    deck.wait_for_text("the keeper is gone");
     speak(&deck, "one", "hello");
     assert_eq!(home.pids(), pids);
-    // A program that ends is seen to, and a new one can be started.
+
+    // A program that ends is seen to, by itself or when it is told to.
     deck.keys("ctrl-d");
-    home.wait_for_session("the end of the first", |it| {
-        it["title"] == "one" && it["state"] == "ended"
-    });
+    let ended = |title: &'static str| {
+        home.wait_for_session("its end", |it| {
+            it["title"] == title && it["state"] == "ended"
+        })
+    };
+    assert!(ended("one")["exit_code"].is_null());
     deck.keys("ctrl-space 2");
     speak(&deck, "two", "hello");
+
+    // Another program has another keeper, which knows how it ends.
+    home.start_bash("three", "echo third is here; read; exit 3");
+    assert_ne!(home.pid_of("keeper_pid"), keeper);
+    deck.keys("ctrl-space 3");
+    deck.wait_for_text("third is here");
+    home.sessdeck(&["kill", "two"]).ok();
+    ended("two");
+    deck.keys("enter");
+    assert_eq!(ended("three")["exit_code"], 3);
+    home.sessdeck(&["server", "stop", "--agents"]).ok();
+    deck.wait_exit();
+    wait_until("the end of all processes", || {
+        home.processes().is_empty().then_some(())
+    });
 }
 
 #[test]
