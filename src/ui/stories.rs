@@ -128,6 +128,16 @@ fn the_session_of_this_repo_is_in_front_first() {
 }
 
 #[test]
+fn a_session_that_was_asked_for_is_in_front_first() {
+    for (asked, expected) in [(5, 5), (77, 1)] {
+        let mut stage = Stage::new(120, 40);
+        stage.screen.tabs.front = Some(asked);
+        stage.hear(Notice::Sessions(many()));
+        assert_eq!(front(&stage), Some(expected), "{asked}");
+    }
+}
+
+#[test]
 fn the_neighbour_comes_to_the_front_when_a_session_goes() {
     for (gone, expected) in [(0, Some(2)), (3, Some(1)), (7, Some(1))] {
         let mut stage = Stage::with(120, 40, many());
