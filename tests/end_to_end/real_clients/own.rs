@@ -1,7 +1,7 @@
 //! What is the person's own stays as it was, and works beside ours.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -61,10 +61,8 @@ fn nothing_of_the_persons_own_is_touched(client: &'static Client) {
         assert!(holds(&now[key], value), "{key}: {now:#}");
     }
     // A transcript tells which hooks ran.
-    let elsewhere: Vec<String> = mentions(&stage.home.path("home"), SESSDECK)
-        .into_iter()
-        .filter(|file| !file.ends_with(".jsonl"))
-        .collect();
+    let mut elsewhere = mentions(&stage.home.path("home"), SESSDECK);
+    elsewhere.retain(|file| file.extension().is_none_or(|ending| ending != "jsonl"));
     assert!(elsewhere.is_empty(), "{elsewhere:?}");
 }
 
@@ -74,14 +72,14 @@ fn parsed(text: &str) -> Value {
 
 /// Whether all that stands in `part` stands in `whole` too.
 fn holds(whole: &Value, part: &Value) -> bool {
-    match part {
-        Value::Object(fields) => fields.iter().all(|(key, value)| holds(&whole[key], value)),
-        other => whole == other,
-    }
+    part.as_object().map_or_else(
+        || whole == part,
+        |fields| fields.iter().all(|(key, value)| holds(&whole[key], value)),
+    )
 }
 
 /// The files below this folder that hold the word.
-fn mentions(folder: &Path, word: &str) -> Vec<String> {
+fn mentions(folder: &Path, word: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();
@@ -91,7 +89,7 @@ fn mentions(folder: &Path, word: &str) -> Vec<String> {
         } else if kind.is_file()
             && fs::read(&path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(word))
         {
-            found.push(path.display().to_string());
+            found.push(path);
         }
     }
     found

@@ -45,13 +45,16 @@ fn shift_enter_is_a_new_line(client: &'static Client) {
     let terminal = stage.waiting();
     client.type_out(&terminal, "", "the first row");
     terminal.send("\x1b[13;2u");
-    terminal.send("and a second");
+    let second = "and a second";
+    for (at, letter) in second.char_indices() {
+        terminal.send(letter.to_string());
+        terminal.wait_for_text(second[..=at].trim_end());
+    }
     terminal.wait_for("two rows", |screen| {
         let first = screen.find("the first row");
-        let second = screen.find("and a second");
+        let second = screen.find(second);
         matches!((first, second), (Some((row, _)), Some((below, _))) if below == row + 1)
     });
-    terminal.send("!");
     terminal.keys("enter");
-    stage.wait_for_prompt("the first row\nand a second!");
+    stage.wait_for_prompt("the first row\nand a second");
 }

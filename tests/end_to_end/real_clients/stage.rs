@@ -299,23 +299,17 @@ pub(super) fn echo() -> Value {
 pub(super) fn texts_of_user(request: &Value) -> Vec<String> {
     let body = &request["body"];
     let messages = body["messages"].as_array().or(body["input"].as_array());
-    let mut texts = Vec::new();
-    for message in messages.into_iter().flatten() {
-        if message["role"] != "user" {
-            continue;
-        }
-        match &message["content"] {
-            Value::String(text) => texts.push(text.clone()),
-            Value::Array(parts) => {
-                texts.extend(
-                    parts
-                        .iter()
-                        .filter_map(|part| part["text"].as_str())
-                        .map(str::to_owned),
-                );
-            }
-            _ => {}
-        }
-    }
-    texts
+    messages
+        .into_iter()
+        .flatten()
+        .filter(|message| message["role"] == "user")
+        .flat_map(|message| {
+            let content = &message["content"];
+            content
+                .as_array()
+                .map_or(std::slice::from_ref(content), Vec::as_slice)
+        })
+        .filter_map(|part| part.as_str().or(part["text"].as_str()))
+        .map(str::to_owned)
+        .collect()
 }
