@@ -1,4 +1,4 @@
-//! Sessions from words: what the deck makes of them is what the provider is asked.
+//! Words for a session: what the deck makes of them is what the provider is asked.
 
 use super::stage::{Client, HINT, Stage};
 use super::with_both;
@@ -7,6 +7,7 @@ with_both!(
     words_become_a_session_of_their_profile,
     a_task_arrives_byte_for_byte,
     a_session_can_be_begun_on_the_screen,
+    a_prompt_from_a_shell_arrives_byte_for_byte,
 );
 
 fn words_become_a_session_of_their_profile(client: &'static Client) {
@@ -24,6 +25,18 @@ fn words_become_a_session_of_their_profile(client: &'static Client) {
     assert_eq!(session["agent"], client.name);
     assert_eq!(session["title"], "fix the flaky login test");
     assert_eq!(session["dir"], stage.home.repo().to_str().unwrap());
+
+    let environment = format!("/proc/{}/environ", session["pid"]);
+    let environment = stage.home.program("cat").args([environment]).run().ok();
+    let socket = stage.home.path("deck/run/s1.sock").display().to_string();
+    for (name, value) in [
+        ("SESSDECK_PROFILE", "bugfix"),
+        ("SESSDECK_SESSION", "1"),
+        ("SESSDECK_SOCKET", &socket),
+    ] {
+        let line = format!("{name}={value}");
+        assert!(environment.split('\0').any(|it| it == line), "{line}");
+    }
 }
 
 fn a_task_arrives_byte_for_byte(client: &'static Client) {
@@ -48,4 +61,17 @@ fn a_session_can_be_begun_on_the_screen(client: &'static Client) {
     terminal.keys("enter");
     terminal.wait_for_text("You said: fix the flaky login test");
     stage.wait_for_prompt("fix the flaky login test");
+}
+
+fn a_prompt_from_a_shell_arrives_byte_for_byte(client: &'static Client) {
+    let stage = Stage::echo(client);
+    let terminal = stage.waiting();
+    // Longer than what a client still takes for typed.
+    let rows = "reproduce it  \"once\" more: $HOME `crash` \\ 🦀 漢字\n".repeat(30);
+    let prompt = format!("{rows}\n/end, and @nothing");
+    stage.home.sessdeck(&["send", "1", &prompt]).ok();
+    stage.wait_for_prompt(&prompt);
+    assert_eq!(stage.times_sent(&prompt), 1);
+    stage.wait_for_state(1, "your_turn");
+    client.wait_for_box(&terminal, "");
 }
