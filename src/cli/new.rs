@@ -15,6 +15,7 @@ use crate::deck::launch::{self, Switches, shell_quoted};
 use crate::error::{Error, Exit, Result};
 use crate::protocol::client::{Order, Plan, Request, Response, Session};
 use crate::server;
+use crate::ui;
 
 const FLAGS: &str = "\
 Flags, anywhere before a lone `--`:
@@ -53,12 +54,15 @@ pub(crate) struct Run {
 
 impl New {
     pub(crate) fn run(self, dirs: &Dirs, out: &mut impl Write) -> Result<ExitCode> {
-        let (switches, order) = order(self.raw)?;
+        let (switches, mut order) = order(self.raw)?;
         if switches.print {
             return print(&order, switches, dirs, out);
         }
         let attaches =
             !switches.detach && std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
+        if attaches {
+            order.size = ui::program_size();
+        }
         let mut link = client::find_or_start(dirs)?;
         let Response::Plan(plan) = link.ask(Request::Plan(order.clone()))? else {
             return Err(super::unexpected());

@@ -56,6 +56,13 @@ impl Areas {
             hints,
         })
     }
+
+    pub(super) fn program(&self) -> Size {
+        Size {
+            cols: self.pane.width,
+            rows: self.pane.height,
+        }
+    }
 }
 
 /// A box of at most that size in the middle of `area`.

@@ -40,12 +40,14 @@ pub(crate) use self::message::{Leave, Message};
 pub(crate) use self::state::Start;
 
 use self::canvas::Canvas;
+use self::layout::Areas;
 use self::message::{Command, Damage};
 use self::outer::{Outer, clipboard};
 use self::state::Screen;
 use crate::config::themes::Theme;
 use crate::error::Result;
 use crate::protocol::client::{Request, ToServer};
+use crate::terminal::Size;
 
 /// The way to the server. An error is taken as the end of the connection.
 pub(crate) trait Link {
@@ -69,6 +71,12 @@ impl Mailbox {
     pub(crate) fn sender(&self) -> Sender<Message> {
         self.sender.clone()
     }
+}
+
+/// The size that a program will have in the deck on standard output; none where that is no terminal or too small.
+pub(crate) fn program_size() -> Option<Size> {
+    let areas = Areas::new(outer::size_of(io::stdout())?, false)?;
+    Some(areas.program())
 }
 
 /// Messages that are taken before the screen is painted, so that a flood of them cannot keep it from that.

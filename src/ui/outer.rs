@@ -62,15 +62,17 @@ impl Outer {
     }
 
     pub(super) fn size(&self) -> Size {
-        let size = rustix::termios::tcgetwinsize(&self.file);
-        match size {
-            Ok(size) if size.ws_col > 0 && size.ws_row > 0 => Size {
-                cols: size.ws_col,
-                rows: size.ws_row,
-            },
-            Ok(_) | Err(_) => Size { cols: 80, rows: 24 },
-        }
+        size_of(&self.file).unwrap_or(Size { cols: 80, rows: 24 })
     }
+}
+
+/// The size of a terminal, if it knows it.
+pub(super) fn size_of(terminal: impl AsFd) -> Option<Size> {
+    let size = rustix::termios::tcgetwinsize(terminal).ok()?;
+    (size.ws_col > 0 && size.ws_row > 0).then_some(Size {
+        cols: size.ws_col,
+        rows: size.ws_row,
+    })
 }
 
 impl Drop for Outer {

@@ -182,10 +182,7 @@ impl Screen {
 
     /// The size of the program's place. A terminal too small for one leaves it as it was.
     pub(super) fn program(&self) -> Option<Size> {
-        self.areas().map(|areas| Size {
-            cols: areas.pane.width,
-            rows: areas.pane.height,
-        })
+        self.areas().map(|areas| areas.program())
     }
 
     /// The size of a program whose screen is larger than its place, since another window types in it.

@@ -382,3 +382,10 @@ fn a_repos_profiles_wait_for_trust() {
         "{words:?}"
     );
 }
+
+#[test]
+fn a_program_that_is_shown_has_the_size_of_its_place_from_the_start() {
+    let home = Home::new();
+    let words = ["new", "--exec", "bash", "-c", "stty size; read"];
+    home.terminal(&words, 110, 20).wait_for_text("19 82");
+}
