@@ -122,7 +122,7 @@ fn listen(
             thread::spawn(move || {
                 let line = line(stream);
                 // Nothing is ever sent: the end of the thread before is what is waited for.
-                drop(before.map(|before| before.recv()));
+                let _ = before.map(|before| before.recv());
                 if let Some(line) = line {
                     tell(session, line);
                 }

@@ -53,10 +53,10 @@ impl Home {
     /// What `sessdeck ls --json` says.
     #[track_caller]
     pub(crate) fn sessions(&self) -> Vec<Value> {
-        match self.sessdeck(&["ls", "--json"]).json() {
-            Value::Array(sessions) => sessions,
-            other => panic!("no list: {other}"),
-        }
+        let said = self.sessdeck(&["ls", "--json"]).json();
+        said.as_array()
+            .expect("`ls --json` prints an array")
+            .clone()
     }
 
     /// Waits until the list holds such a session.

@@ -15,7 +15,7 @@ fn note_of(home: &Home) -> String {
     let session = home.sessions().remove(0);
     format!(
         "repo/docs/handoffs/{}.md",
-        session["name"].as_str().unwrap()
+        session["name"].as_str().expect("a session has a name")
     )
 }
 

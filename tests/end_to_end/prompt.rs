@@ -77,7 +77,7 @@ fn open_starts_a_session_with_the_whole_prompt() {
     let opened = home.wait_for_session("its transcript", |it| {
         it["id"] == opened["id"] && it["transcript"].is_string() && !prompts(it).is_empty()
     });
-    assert_eq!(prompts(&opened), [prompt.clone()]);
+    assert_eq!(prompts(&opened), std::slice::from_ref(&prompt));
     assert_eq!(prompts(&first(&home)), [TASK]);
     // The first session's box is empty again.
     deck.keys("ctrl-space 1");

@@ -136,7 +136,8 @@ fn hang_up(pid: Option<u32>) {
         return;
     };
     for signal in [Signal::HUP, Signal::TERM] {
-        drop(rustix::process::kill_process_group(leader, signal));
+        // A group that has ended already is what is wanted.
+        let _ = rustix::process::kill_process_group(leader, signal);
     }
 }
 
