@@ -94,11 +94,7 @@ fn a_step_is_asked_about_once_and_again_after_the_context_fell() {
     let home = Home::new().with_practice_agent();
     let deck = home.deck_with_agent();
     deck.send("grow 260k\r");
-    let screen = deck.wait_for_text("checkpoint");
-    assert!(
-        screen.contains("Context of fix the flaky login test: checkpoint"),
-        "{screen}"
-    );
+    deck.wait_for_text("Checkpoint: fix the flaky login test");
     deck.wait_for_text("enter read");
     deck.keys("enter");
     deck.wait_for("the end of the modal", |screen| {
@@ -115,7 +111,7 @@ fn a_step_is_asked_about_once_and_again_after_the_context_fell() {
     deck.send("grow 300k\r");
     let screen = deck.wait_for_text("enter read");
     assert!(
-        screen.contains("fix the flaky login test: large"),
+        screen.contains("The context is large: fix the flaky login test"),
         "{screen}"
     );
     deck.keys("enter");
@@ -130,7 +126,7 @@ fn a_step_is_asked_about_once_and_again_after_the_context_fell() {
             .is_some_and(|tokens| tokens < 100_000)
     });
     deck.send("grow 250k\r");
-    deck.wait_for_text("login test: checkpoint");
+    deck.wait_for_text("Checkpoint: fix the flaky login test");
 }
 
 #[test]
