@@ -76,7 +76,7 @@ fn a_closed_window_ends_the_client_alone() {
 fn the_size_follows_who_typed_last() {
     let home = Home::new();
     // Bash runs a trap at once only while it waits.
-    let script = "trap 'echo size $(stty size)' WINCH; echo begun
+    let script = "trap 'echo size $(stty size)' WINCH; echo size $(stty size)
         while :; do sleep 1000 & wait $!; kill $!; done";
     let large = home.deck_with_bash(script);
     large.wait_for_text("size 39 105");
