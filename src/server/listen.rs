@@ -138,10 +138,12 @@ fn typed_into(
             insider: None,
         };
     };
-    let taken = input.write(bytes);
-    if typed {
+    let taken = if typed {
         wake.typed();
-    }
+        input.typed(bytes)
+    } else {
+        input.write(bytes)
+    };
     Incoming::Typed {
         client,
         session: SessionId(session),

@@ -211,7 +211,7 @@ impl Server {
             Effect::SendAnyway { session, prompt } => self.send_anyway(session, &prompt),
             Effect::ClearBox { session, prompt } => {
                 if let Some(dialect) = self.dialect(session) {
-                    self.programs.type_in(session, dialect.clear_box(&prompt));
+                    self.programs.clear(session, dialect.clear_box(&prompt));
                 }
             }
             Effect::Park {

@@ -245,7 +245,11 @@ impl Server {
     }
 
     fn input(&mut self, client: ClientId, session: SessionId, bytes: Vec<u8>, typed: bool) {
-        let taken = self.programs.write(session, bytes);
+        let taken = match self.programs.input(session) {
+            Some(input) if typed => input.typed(bytes),
+            Some(input) => input.write(bytes),
+            None => Err(Refused::Ended),
+        };
         self.typed(client, session, typed, taken);
     }
 

@@ -63,12 +63,6 @@ impl Programs {
         self.running.contains_key(&id)
     }
 
-    pub(crate) fn write(&self, id: SessionId, bytes: Vec<u8>) -> std::result::Result<(), Refused> {
-        self.running
-            .get(&id)
-            .map_or(Err(Refused::Ended), |program| program.write(bytes))
-    }
-
     pub(crate) fn input(&self, id: SessionId) -> Option<Input> {
         self.running.get(&id).map(Program::input)
     }
@@ -91,6 +85,22 @@ impl Programs {
                 }
             }
         });
+    }
+
+    /// Types these steps, which empty the box one types into, and again what the person has in it.
+    pub(crate) fn clear(&self, id: SessionId, mut steps: Vec<Step>) {
+        match (steps.pop(), steps.is_empty()) {
+            (Some(Step::Bytes(keys)), true) => {
+                if let Some(input) = self.input(id) {
+                    input.clear(keys);
+                }
+            }
+            (Some(last), _) => {
+                steps.push(last);
+                self.type_in(id, steps);
+            }
+            (None, _) => {}
+        }
     }
 
     /// Ends a program; `pid` leads its session.

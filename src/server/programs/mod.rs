@@ -1,6 +1,7 @@
 //! The programs in the sessions: the keeper that holds them, and their bytes in and out.
 
 mod all;
+mod draft;
 mod keeper;
 mod program;
 #[cfg(test)]

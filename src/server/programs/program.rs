@@ -4,13 +4,14 @@ use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, ioctl_fionbio, read, write};
 use rustix::termios::{Winsize, tcsetwinsize};
 
+use super::draft::Draft;
 use crate::terminal::Size;
 
 /// Bytes that may wait for a program that does not read: a large paste, but no more.
@@ -34,6 +35,7 @@ pub(crate) struct Input {
     master: Weak<OwnedFd>,
     queue: Sender<Vec<u8>>,
     waiting: Arc<Waiting>,
+    draft: Arc<Mutex<Draft>>,
 }
 
 /// What the two ends of the queue know of each other.
@@ -90,6 +92,7 @@ impl Program {
             master: Arc::downgrade(&master),
             queue,
             waiting,
+            draft: Arc::default(),
         };
         let program = Self {
             master,
@@ -103,10 +106,6 @@ impl Program {
     /// A handle for other threads: terminal queries are answered where the output is parsed.
     pub(crate) fn input(&self) -> Input {
         self.input.clone()
-    }
-
-    pub(crate) fn write(&self, bytes: Vec<u8>) -> Result<(), Refused> {
-        self.input.write(bytes)
     }
 
     /// Tells the program how large its screen is; it learns of it by SIGWINCH if that is news.
@@ -155,9 +154,24 @@ impl Input {
         }
         taken
     }
-}
 
-impl Input {
+    /// Hands over what a person typed.
+    pub(crate) fn typed(&self, bytes: Vec<u8>) -> Result<(), Refused> {
+        let mut draft = self.draft.lock().unwrap_or_else(PoisonError::into_inner);
+        draft.add(&bytes);
+        self.write(bytes)
+    }
+
+    /// Hands over keys that empty the box one types into, and behind them what the person has in it since the last
+    /// Enter.
+    pub(crate) fn clear(&self, mut keys: Vec<u8>) {
+        // Held until all is handed over, so that a key pressed meanwhile comes after it.
+        let draft = self.draft.lock().unwrap_or_else(PoisonError::into_inner);
+        keys.extend_from_slice(draft.text());
+        // A program that is gone has no box.
+        self.write(keys).ok();
+    }
+
     /// How many of the bytes the program's terminal took without waiting.
     fn write_at_once(&self, bytes: &[u8]) -> usize {
         // Whatever goes wrong here the writing thread will meet too, and handle.

@@ -178,7 +178,7 @@ fn a_program_is_started_fed_read_resized_and_its_exit_told() {
     );
     let (program, output) = Program::new(opened.master).unwrap();
     read_until(&output, "24 80");
-    program.write(b"hello\n".to_vec()).unwrap();
+    program.input().write(b"hello\n".to_vec()).unwrap();
     read_until(&output, "got hello");
     program
         .resize(Size {
@@ -186,7 +186,7 @@ fn a_program_is_started_fed_read_resized_and_its_exit_told() {
             rows: 30,
         })
         .unwrap();
-    program.write(b"\n".to_vec()).unwrap();
+    program.input().write(b"\n".to_vec()).unwrap();
     read_until(&output, "30 100");
     assert_eq!(exited(&reports), (1, Exit::Code(3)));
     read_all(&output);
@@ -280,13 +280,13 @@ fn the_next_server_finds_the_programs_and_hears_of_exits() {
     let first = held.remove(0);
     assert_eq!((first.pid, first.size), (lives.pid, SIZE));
     let (program, output) = Program::new(first.master).unwrap();
-    program.write(b"still here\n".to_vec()).unwrap();
+    program.input().write(b"still here\n".to_vec()).unwrap();
     read_until(&output, "echo still here");
     for session in [2, 3] {
         next.forget(SessionId(session)).unwrap();
     }
     assert_eq!(next.list().unwrap().len(), 1);
-    program.write(vec![4]).unwrap();
+    program.input().write(vec![4]).unwrap();
     // Those of the other two may have come on this connection as well.
     let mut last = exited(&reports);
     while last.0 != 1 {
@@ -367,7 +367,10 @@ fn fifty_sessions_live_beside_each_other() {
         .collect();
     assert_eq!(keeper.list().unwrap().len(), 50);
     for (code, (program, _)) in all.iter().enumerate() {
-        program.write(format!("{code}\n").into_bytes()).unwrap();
+        program
+            .input()
+            .write(format!("{code}\n").into_bytes())
+            .unwrap();
     }
     for (code, (_, output)) in all.iter().enumerate() {
         read_until(output, &format!("{code}-{code}"));
@@ -534,7 +537,7 @@ fn a_keeper_takes_the_place_of_one_that_was_killed() {
     assert_eq!(reports.recv_timeout(LONG).unwrap(), Report::Gone);
     assert!(keeper.list().is_err());
     // The server goes on with the master it has.
-    program.write(b"alone\n".to_vec()).unwrap();
+    program.input().write(b"alone\n".to_vec()).unwrap();
     read_until(&output, "echo alone");
 
     deck.process = spawn_keeper(deck.dir.path());
@@ -543,7 +546,7 @@ fn a_keeper_takes_the_place_of_one_that_was_killed() {
     });
     let (mut keeper, _reports) = deck.connect();
     assert!(keeper.list().unwrap().is_empty());
-    program.write(vec![4]).unwrap();
+    program.input().write(vec![4]).unwrap();
     read_all(&output);
     wait_for("the end of the orphan", || {
         state(opened.pid).is_none_or(|state| state == 'Z')
@@ -563,7 +566,7 @@ fn signals_do_not_end_a_keeper_with_children() {
         rustix::process::kill_process(pid, signal).unwrap();
         assert_eq!(keeper.list().unwrap().len(), 1);
     }
-    program.write(b"\n".to_vec()).unwrap();
+    program.input().write(b"\n".to_vec()).unwrap();
     assert_eq!(exited(&reports), (1, Exit::Code(4)));
     // Asked to leave by TERM, it does so now that no child lives.
     assert_eq!(reports.recv_timeout(LONG).unwrap(), Report::Gone);
@@ -605,10 +608,10 @@ fn a_program_that_does_not_read_holds_up_nobody() {
     read_until(&output, "ready");
     let chunk = vec![b'x'; 1 << 20];
     let mut taken = 0;
-    while program.write(chunk.clone()).is_ok() {
+    while program.input().write(chunk.clone()).is_ok() {
         taken += chunk.len();
     }
-    assert_eq!(program.write(chunk), Err(Refused::Full));
+    assert_eq!(program.input().write(chunk), Err(Refused::Full));
     assert!((3 << 20..6 << 20).contains(&taken), "{taken}");
     let input = program.input();
     drop(program);
@@ -631,7 +634,7 @@ fn a_slow_program_gets_every_byte_in_order() {
     read_until(&output, "ready");
     let bytes: Vec<u8> = (0..=250).cycle().take(3_000_000).collect();
     for chunk in bytes.chunks(250_001) {
-        program.write(chunk.to_vec()).unwrap();
+        program.input().write(chunk.to_vec()).unwrap();
     }
     let told = read_until(&output, "done");
     let file = deck.dir.path().join("bytes");

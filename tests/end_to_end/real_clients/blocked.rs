@@ -12,6 +12,7 @@ with_both!(
     a_long_paste_is_sent_anyway_as_it_was,
     an_off_topic_prompt_is_cancelled_and_forced,
     a_park_sign_costs_no_turn,
+    what_is_typed_on_after_a_park_stays,
 );
 
 /// Types what does not belong here, and is asked.
@@ -144,4 +145,16 @@ fn a_park_sign_costs_no_turn(client: &'static Client) {
             .read("provider/requests.jsonl")
             .contains("start is slow")
     );
+}
+
+fn what_is_typed_on_after_a_park_stays(client: &'static Client) {
+    let stage = Stage::echo(client);
+    let terminal = stage.waiting();
+    client.say(&terminal, "", ">> the start is slow, see cli/main");
+    // At once, as nobody waits for a hook who does not know of one.
+    for letter in "and now the other thing".chars() {
+        terminal.send(letter.to_string());
+    }
+    terminal.wait_for_text(client.blocked);
+    client.wait_for_box(&terminal, "and now the other thing");
 }
