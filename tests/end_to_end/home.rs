@@ -152,6 +152,11 @@ impl Home {
     pub(crate) fn processes(&self) -> Vec<(Pid, String)> {
         self.marker.processes()
     }
+
+    /// Kills them all, and what they start meanwhile.
+    pub(crate) fn kill_all(&self) {
+        self.marker.kill();
+    }
 }
 
 impl Drop for Home {

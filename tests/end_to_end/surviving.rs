@@ -1,6 +1,6 @@
 //! What outlives what: sessions their terminals, their server and their keeper; records the machine.
 
-use rustix::process::{Pid, Signal};
+use rustix::process::Pid;
 
 use crate::home::Home;
 use crate::patience::wait_until;
@@ -306,12 +306,7 @@ fn after_a_reboot_sessions_are_asleep_with_their_last_screen() {
     let deck = two_sessions(&home);
     speak(&deck, "one", "last words");
     // A power cut: nobody can prepare for it, and the sockets are left behind.
-    for (pid, _) in home.processes() {
-        rustix::process::kill_process(pid, Signal::KILL).ok();
-    }
-    wait_until("the end of all processes", || {
-        home.processes().is_empty().then_some(())
-    });
+    home.kill_all();
 
     let deck = home.deck(&[]);
     let screen = deck.wait_for_text("one heard last words");
