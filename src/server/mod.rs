@@ -13,6 +13,7 @@ mod programs;
 mod reports;
 mod requests;
 mod screens;
+mod sessions;
 mod start;
 mod store;
 mod tells;
@@ -30,7 +31,7 @@ use clients::Clients;
 use launch::{Planned, Planner, Purpose};
 use listen::Insiders;
 use painter::Wake;
-use programs::{Keeper, Program, Programs, Refused, Start};
+use programs::{Programs, Refused};
 use screens::Screens;
 use store::Store;
 use tells::Tells;
@@ -41,10 +42,9 @@ use crate::config::dirs::Dirs;
 use crate::config::load;
 use crate::config::repo::Repo;
 use crate::config::settings::Settings;
-use crate::deck::{ClientId, Deck, Effect, Event, Seed, Session, SessionId};
-use crate::error::{Error, Result};
-use crate::files::hook_state::HookFile;
-use crate::protocol::client::{Inbox, Level, Message, Notice, Order, Request, Response};
+use crate::deck::{ClientId, Deck, Effect, Event, SessionId};
+use crate::error::Result;
+use crate::protocol::client::{Inbox, Level, Message, Notice, Request};
 use crate::protocol::hook::Tell;
 use crate::terminal::{self, Size};
 
@@ -306,239 +306,4 @@ impl Server {
     fn dialect(&self, session: SessionId) -> Option<&'static dyn agents::Dialect> {
         agents::named(&self.deck.session(session)?.seed.agent)
     }
-
-    /// An order was planned: shows it, or lets the deck begin the session.
-    fn planned(&mut self, purpose: Purpose, planned: Result<Planned>) {
-        let planned = planned.and_then(|planned| match (&purpose, &planned.plan.obstacle) {
-            (Purpose::Launch { .. } | Purpose::Open { .. }, Some(obstacle)) => {
-                Err(Planned::refused(obstacle))
-            }
-            (Purpose::Show { .. }, _) | (_, None) => Ok(planned),
-        });
-        let launched = match (purpose, planned) {
-            (Purpose::Show { client, id }, Ok(planned)) => {
-                return self
-                    .clients
-                    .respond(client, id, Response::Plan(Box::new(planned.plan)));
-            }
-            (Purpose::Show { client, id }, Err(error)) => return self.fail(client, id, &error),
-            (Purpose::Launch { .. } | Purpose::Open { .. }, planned) => {
-                planned.and_then(|planned| self.launch(planned))
-            }
-        };
-        match (purpose, launched) {
-            (Purpose::Launch { client, id }, Ok(session)) => {
-                if let Some(session) = self.deck.session(session).map(view::session) {
-                    self.clients
-                        .respond(client, id, Response::Session(Box::new(session)));
-                }
-            }
-            (Purpose::Launch { client, id }, Err(error)) => self.fail(client, id, &error),
-            (Purpose::Open { client }, Ok(session)) => {
-                self.clients
-                    .tell(client, Notice::Show { session: session.0 });
-            }
-            (Purpose::Open { .. }, Err(error)) => self.say(Level::Error, &error.line()),
-            (Purpose::Show { .. }, _) => {}
-        }
-    }
-
-    fn launch(&mut self, planned: Planned) -> Result<SessionId> {
-        let Planned {
-            plan,
-            seed,
-            client_env,
-            size,
-        } = planned;
-        self.starting = Some(Starting {
-            env: client_env,
-            added: plan.env,
-            size,
-            outcome: None,
-        });
-        self.deck(Event::Ordered {
-            seed: Box::new(seed),
-        });
-        self.watch_repos();
-        match self.starting.take().and_then(|starting| starting.outcome) {
-            Some(outcome) => outcome,
-            None => Err(Planned::refused("the deck did not begin the session")),
-        }
-    }
-
-    fn start(&mut self, id: SessionId) {
-        let (Some(session), Some(mut starting)) = (self.deck.session(id), self.starting.take())
-        else {
-            return;
-        };
-        let seed = session.seed.clone();
-        let added = self.with_address(id, std::mem::take(&mut starting.added));
-        let env = programs::environment(std::mem::take(&mut starting.env), &added, agents::dropped);
-        let start = Start {
-            argv: &seed.argv,
-            env: &env,
-            dir: &seed.dir,
-            size: starting.size,
-        };
-        // The socket is there before the first hook can run.
-        drop(self.tells.open(id));
-        let opened = self
-            .keeper()
-            .and_then(|keeper| keeper.open(id, &start))
-            .and_then(|opened| {
-                let pid = opened.pid;
-                Program::new(opened.master)
-                    .map(|program| (pid, program))
-                    .map_err(Error::from)
-            });
-        match opened {
-            Ok((pid, (program, output))) => {
-                let input = program.input();
-                self.programs.insert(id, program);
-                let program = screens::Program {
-                    output,
-                    input,
-                    size: starting.size,
-                    known: false,
-                };
-                self.screens
-                    .open(id, program, &self.store.journal(id), &self.settings);
-                starting.outcome = Some(Ok(id));
-                self.starting = Some(starting);
-                self.deck(Event::Started { session: id, pid });
-                self.insiders_changed();
-            }
-            Err(error) => {
-                starting.outcome = Some(Err(error));
-                self.starting = Some(starting);
-                self.deck(Event::NotStarted { session: id });
-            }
-        }
-    }
-
-    /// The keeper, or another one if it is gone.
-    fn keeper(&mut self) -> Result<&mut Keeper> {
-        if self.programs.keeper_pid().is_none() {
-            let keeper = start::keeper(&self.dirs, &self.loop_)?;
-            self.programs.keeper_is(keeper);
-        }
-        self.programs.keeper()
-    }
-
-    /// What the program must know to speak to the deck. Only a session with hooks gets it.
-    fn with_address(
-        &self,
-        id: SessionId,
-        mut added: BTreeMap<String, String>,
-    ) -> BTreeMap<String, String> {
-        added.insert("SESSDECK_SESSION".to_owned(), id.to_string());
-        added.insert(
-            "SESSDECK_SOCKET".to_owned(),
-            self.tells.path(id).display().to_string(),
-        );
-        added
-    }
-
-    fn exited(&mut self, id: SessionId, code: Option<i32>) {
-        self.deck(Event::Exited { session: id, code });
-        if !self.programs.runs(id) {
-            self.programs.forget(id);
-        }
-        self.insiders_changed();
-    }
-
-    fn drained(&mut self, id: SessionId) {
-        self.programs.close(id);
-        self.screens.close(id);
-        drop(self.tells.close(id));
-        let over = self.deck.session(id).is_none_or(Session::over);
-        if over {
-            self.programs.forget(id);
-        } else if self.programs.is_orphan(id) {
-            self.programs.forget(id);
-            self.deck(Event::Exited {
-                session: id,
-                code: None,
-            });
-        }
-    }
-
-    fn forget(&mut self, id: SessionId) {
-        self.watcher.unfollow(id);
-        self.programs.close(id);
-        self.programs.forget(id);
-        self.screens.forget(id);
-        drop(self.tells.close(id));
-        // A folder that is not there any more is what was wanted.
-        drop(self.store.forget(id));
-        self.insiders_changed();
-    }
-
-    /// Opens a session for an answer that a person gave.
-    fn open(
-        &mut self,
-        task: String,
-        profile: Option<String>,
-        from: SessionId,
-        note: Option<PathBuf>,
-        by: ClientId,
-    ) {
-        let Some(dir) = self
-            .deck
-            .session(from)
-            .map(|session| session.seed.dir.clone())
-        else {
-            return;
-        };
-        let order = Order {
-            task: Some(task),
-            profile,
-            dir,
-            note,
-            env: self.clients.env(by),
-            ..Order::default()
-        };
-        self.planner.plan(Purpose::Open { client: by }, order);
-    }
-
-    /// Lets exactly this prompt pass once, then sends it as the client needs it.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a pass is valid for a minute from now"
-    )]
-    fn send_anyway(&mut self, id: SessionId, prompt: &str) {
-        let Some(session) = self.deck.session(id) else {
-            return;
-        };
-        let conversation = session.conversation.clone().unwrap_or_default();
-        let agent = session.seed.agent.clone();
-        let file = HookFile::new(&self.dirs.state, &agent, &conversation);
-        if let Some(Err(error)) = file.map(|file| file.add_pass(prompt, SystemTime::now())) {
-            return self.say(Level::Error, &error.line());
-        }
-        if let Some(dialect) = self.dialect(id) {
-            self.programs.type_in(id, dialect.resubmit(prompt));
-        }
-    }
-
-    fn insiders_changed(&self) {
-        let pids = self
-            .deck
-            .sessions()
-            .filter(|session| start::is_agent(&session.seed.agent))
-            .filter_map(|session| Some((session.pid?, session.id)))
-            .collect();
-        self.insiders.set(pids);
-    }
-}
-
-/// A program that the keeper holds and no record tells of: better a plain session than none.
-fn foundling(id: SessionId, now: SystemTime) -> Session {
-    let title = format!("found {id}");
-    let seed = Seed {
-        title: title.clone(),
-        agent: "shell".to_owned(),
-        ..Seed::default()
-    };
-    Session::new(id, title, seed, now)
 }

@@ -210,7 +210,7 @@ impl Server {
         }
         // Programs whose record is lost still run: they come back as plain sessions rather than not at all.
         for (id, held) in held {
-            self.deck.restore(super::foundling(id, now()));
+            self.deck.restore(super::sessions::foundling(id, now()));
             self.take_over(held);
         }
         self.insiders_changed();
