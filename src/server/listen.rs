@@ -126,6 +126,7 @@ fn typed_into(
     typed: bool,
 ) -> Incoming {
     let Some(input) = wake.input(SessionId(session)) else {
+        wake.detour();
         let request = Request::Input {
             session,
             bytes,

@@ -70,6 +70,8 @@ struct Cell {
     outbox: VecDeque<Vec<u8>>,
     waiting: usize,
     gone: bool,
+    /// How many keys are on their way by the loop.
+    detours: usize,
     /// The painter has ended: all that could be written was.
     left: bool,
 }
@@ -125,9 +127,24 @@ impl Wake {
         self.bell.notify_one();
     }
 
-    /// Where keys for that session go, if the client looks at it and its program runs.
+    /// Keys of the client go by the loop; others must not overtake them.
+    pub(crate) fn detour(&self) {
+        self.cell().detours += 1;
+    }
+
+    /// The loop has handed over keys that came by it.
+    pub(crate) fn arrived(&self) {
+        let mut cell = self.cell();
+        cell.detours = cell.detours.saturating_sub(1);
+    }
+
+    /// Where keys for that session go at once, if the client looks at it, its program runs, and no earlier keys are
+    /// under way.
     pub(crate) fn input(&self, session: SessionId) -> Option<Input> {
         let cell = self.cell();
+        if cell.detours > 0 {
+            return None;
+        }
         cell.look
             .as_ref()
             .filter(|look| look.session == session)

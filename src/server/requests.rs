@@ -250,6 +250,9 @@ impl Server {
             Some(input) => input.write(bytes),
             None => Err(Refused::Ended),
         };
+        if let Some(wake) = self.clients.wake(client) {
+            wake.arrived();
+        }
         self.typed(client, session, typed, taken);
     }
 

@@ -124,6 +124,33 @@ fn two_terminals_look_at_sessions_of_their_own() {
 }
 
 #[test]
+fn what_is_typed_right_after_a_change_of_tabs_arrives_in_order() {
+    let home = Home::new();
+    let deck = two_sessions(&home);
+    let words: Vec<String> = (10..30)
+        .map(|number| format!("abcdefghij{number}"))
+        .collect();
+    for (number, word) in words.iter().enumerate() {
+        deck.keys(if number % 2 == 0 {
+            "ctrl-space 2"
+        } else {
+            "ctrl-space 1"
+        });
+        deck.send(format!("{word}\r"));
+    }
+    deck.wait_for_text("one heard abcdefghij29");
+    let seen = ["one", "two"].map(|name| home.sessdeck(&["screen", name]).ok());
+    for (number, word) in words.iter().enumerate() {
+        let (name, seen) = if number % 2 == 0 {
+            ("two", &seen[1])
+        } else {
+            ("one", &seen[0])
+        };
+        assert!(seen.contains(&format!("{name} heard {word}\n")), "{seen}");
+    }
+}
+
+#[test]
 fn a_server_that_is_killed_takes_nothing_along() {
     let home = Home::new();
     let deck = two_sessions(&home);
