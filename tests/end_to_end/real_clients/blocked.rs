@@ -52,7 +52,7 @@ fn an_off_topic_prompt_is_opened_as_its_own_session(client: &'static Client) {
     assert_eq!(session["agent"], client.name);
     assert!(stage.screen_of(1).contains(client.blocked));
     stage.wait_for_empty_box_of(1);
-    assert_eq!(stage.times_sent(&prompt), 1);
+    stage.sent_once(&prompt);
 }
 
 fn an_off_topic_prompt_is_parked(client: &'static Client) {
@@ -82,11 +82,11 @@ fn an_off_topic_prompt_is_sent_anyway_once(client: &'static Client) {
     terminal.wait_for_text(&format!("You said: {OFF_TOPIC}"));
     stage.wait_for_state(1, "your_turn");
     client.wait_for_box(&terminal, "");
-    assert_eq!(stage.times_sent(OFF_TOPIC), 1);
+    stage.sent_once(OFF_TOPIC);
 
     client.say(&terminal, "", OFF_TOPIC);
     terminal.wait_for_text(MODAL);
-    assert_eq!(stage.times_sent(OFF_TOPIC), 1);
+    stage.sent_once(OFF_TOPIC);
 }
 
 fn a_long_paste_is_sent_anyway_as_it_was(client: &'static Client) {
@@ -124,7 +124,7 @@ fn an_off_topic_prompt_is_cancelled_and_forced(client: &'static Client) {
         client.say(&terminal, "", &forced);
     }
     terminal.wait_for_text(&format!("You said: {forced}"));
-    assert_eq!(stage.times_sent(&forced), 1);
+    stage.sent_once(&forced);
 }
 
 fn a_park_sign_costs_no_turn(client: &'static Client) {

@@ -71,7 +71,7 @@ fn a_prompt_from_a_shell_arrives_byte_for_byte(client: &'static Client) {
     let prompt = format!("{rows}\n/end, and @nothing");
     stage.home.sessdeck(&["send", "1", &prompt]).ok();
     stage.wait_for_prompt(&prompt);
-    assert_eq!(stage.times_sent(&prompt), 1);
+    stage.sent_once(&prompt);
     stage.wait_for_state(1, "your_turn");
     client.wait_for_box(&terminal, "");
 }

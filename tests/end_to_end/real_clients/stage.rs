@@ -271,6 +271,16 @@ effort = "low"
         counts.max().unwrap_or_default()
     }
 
+    /// This prompt was sent, and not twice. The provider notes a request when its answer is over, which its client may
+    /// have shown already.
+    #[track_caller]
+    pub(super) fn sent_once(&self, prompt: &str) {
+        wait_until("the prompt in the provider's log", || {
+            (self.times_sent(prompt) > 0).then_some(())
+        });
+        assert_eq!(self.times_sent(prompt), 1);
+    }
+
     /// The requests of conversations.
     pub(super) fn requests(&self) -> Vec<Value> {
         let all = self.home.provider().requests();
