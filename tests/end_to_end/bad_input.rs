@@ -343,6 +343,7 @@ fn hostile_output_stays_in_its_tab() {
             .any(|part| part == sequence.as_bytes());
         assert!(!found, "{sequence:?} reached the terminal of the person");
     }
+    deck.wait_for_text("neighbour");
     deck.keys("ctrl-space 2");
     deck.wait_for_text("next door");
     deck.send("hello\r");
@@ -465,7 +466,7 @@ fn a_closed_output_is_no_error() {
 }
 
 #[test]
-fn a_full_state_folder_or_a_lost_one_stops_no_program() {
+fn a_state_folder_that_is_lost_stops_no_program() {
     let home = Home::new();
     let deck = home.deck_with_bash("echo here; while read line; do echo heard $line; done");
     deck.wait_for_text("here");
@@ -473,6 +474,7 @@ fn a_full_state_folder_or_a_lost_one_stops_no_program() {
     deck.send("hello\r");
     deck.wait_for_text("heard hello");
     home.start_bash("another", "echo next door; read");
+    deck.wait_for_text("another");
     deck.keys("ctrl-space 2");
     deck.wait_for_text("next door");
     wait_until("its record", || {

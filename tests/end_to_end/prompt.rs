@@ -172,7 +172,7 @@ fn a_question_over_another_tab_waits_there() {
         "other",
         "echo other is here; read line; echo got $line; read",
     );
-    home.wait_for_session("the other session", |it| it["title"] == "other");
+    deck.wait_for_text(" other");
     // Enter and the way to the other tab at once: the block comes when that is in front.
     deck.keys("enter ctrl-space 2");
     deck.wait_for_text("other is here");

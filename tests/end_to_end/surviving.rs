@@ -277,6 +277,7 @@ fn a_keeper_that_is_killed_costs_exit_codes_alone() {
     // Another program has another keeper, which knows how it ends.
     home.start_bash("three", "echo third is here; read; exit 3");
     assert_ne!(home.pid_of("keeper_pid"), keeper);
+    deck.wait_for_text("three");
     deck.keys("ctrl-space 3");
     deck.wait_for_text("third is here");
     home.sessdeck(&["kill", "two"]).ok();
