@@ -87,12 +87,12 @@ impl Dialect for Claude {
     }
 
     fn submit(&self, prompt: &str) -> Vec<Step> {
-        typing::then_enter(keys::typed(prompt))
+        typing::then(keys::typed(prompt), keys::enter())
     }
 
     /// The client has put the prompt back into its box, with the cursor at the end.
     fn resubmit(&self, _: &str) -> Vec<Step> {
-        vec![typing::enter()]
+        vec![keys::enter()]
     }
 
     fn clear_box(&self, prompt: &str) -> Vec<Step> {

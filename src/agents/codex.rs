@@ -184,7 +184,7 @@ impl Dialect for Codex {
     /// The blank, which the client drops, closes a list of files or skills that a last word like `@src` has opened, and
     /// that would take the Enter.
     fn submit(&self, prompt: &str) -> Vec<Step> {
-        typing::then_enter(format!("{} ", typing::paste(prompt)))
+        typing::then(format!("{} ", typing::paste(prompt)), typing::enter())
     }
 
     /// The box is empty after a block.

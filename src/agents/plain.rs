@@ -68,7 +68,7 @@ impl Dialect for Plain {
     }
 
     fn submit(&self, prompt: &str) -> Vec<Step> {
-        typing::then_enter(typing::paste(prompt))
+        typing::then(typing::paste(prompt), typing::enter())
     }
 
     fn resubmit(&self, _: &str) -> Vec<Step> {

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use super::Step;
 
-/// Both clients took Enter right after a paste; on a busy machine they might not.
+/// Both clients took Enter right after a paste on an idle machine.
 const AFTER_PASTE: Duration = Duration::from_millis(150);
 
-/// Sends the keys, then Enter.
-pub(super) fn then_enter(keys: String) -> Vec<Step> {
+/// Sends the keys, then Enter in the client's own form.
+pub(super) fn then(keys: String, enter: Step) -> Vec<Step> {
     vec![
         Step::Bytes(keys.into_bytes()),
         Step::Pause(AFTER_PASTE),
-        enter(),
+        enter,
     ]
 }
 

@@ -1,6 +1,6 @@
 //! What the client's input box is sent, in forms proven on 2.1.332 (`tests/clients/README.md`).
 
-use super::super::typing;
+use super::super::{Step, typing};
 
 /// Keys that empty the box after `prompt` was put back into it.
 ///
@@ -34,6 +34,12 @@ pub(super) fn typed(prompt: &str) -> String {
     let shield = if prompt.starts_with('!') { " " } else { "" };
     // The blank, which the client drops, closes a list that a last word like `@src` may have opened.
     format!("{shield}{} ", lines.join("\n"))
+}
+
+/// Enter in the form of the kitty protocol. A carriage return that comes with what was pasted, as it does where the
+/// client is slow to read, is a new line in the box.
+pub(super) fn enter() -> Step {
+    Step::Bytes(b"\x1b[13u".into())
 }
 
 #[cfg(test)]
