@@ -22,6 +22,21 @@ impl Brake {
         Self { steps, fired: 0 }
     }
 
+    /// The brake as an earlier server left it: so many of its steps, from the lowest, had fired.
+    pub(crate) fn restored(steps: Vec<(Step, u64)>, fired: usize) -> Self {
+        let fired = fired.min(steps.len());
+        Self { steps, fired }
+    }
+
+    pub(crate) fn steps(&self) -> &[(Step, u64)] {
+        &self.steps
+    }
+
+    /// How many steps have fired and not re-armed.
+    pub(crate) fn fired(&self) -> usize {
+        self.fired
+    }
+
     /// The lines of the steps in tokens, lowest first.
     pub(crate) fn lines(&self) -> Vec<u64> {
         self.steps.iter().map(|(_, tokens)| *tokens).collect()
@@ -68,5 +83,20 @@ mod tests {
             assert_eq!(brake.pull(context), fires, "at {context}");
         }
         assert_eq!(Brake::default().pull(u64::MAX), None);
+    }
+
+    #[test]
+    fn a_brake_that_is_restored_asks_for_nothing_it_has_asked_for() {
+        let steps = vec![(Step::Checkpoint, 250), (Step::Soft, 400)];
+        for (fired, context, fires) in [
+            (0, 300, Some(Step::Checkpoint)),
+            (1, 300, None),
+            (1, 450, Some(Step::Soft)),
+            (2, 450, None),
+            (9, 450, None),
+        ] {
+            let mut brake = Brake::restored(steps.clone(), fired);
+            assert_eq!(brake.pull(context), fires, "{fired} fired, at {context}");
+        }
     }
 }

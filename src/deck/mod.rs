@@ -212,6 +212,8 @@ impl Deck {
                     context_tokens,
                 },
             });
+            // A server that follows must not ask again.
+            return vec![Effect::Save { session: it.id }, Effect::Announce];
         }
         vec![Effect::Announce]
     }

@@ -33,8 +33,11 @@ struct Record {
     argv: Vec<String>,
     conversation: Option<String>,
     transcript: Option<PathBuf>,
-    /// Tokens of checkpoint, soft, hard, stop, as far as there are steps.
-    steps: Vec<u64>,
+    /// The brake's steps, lowest first: what each is and its tokens.
+    steps: Vec<(StepWord, u64)>,
+    /// How many of them have fired.
+    #[serde(default)]
+    fired: usize,
     window: Option<u64>,
     guarded: bool,
     handoff_from: Option<PathBuf>,
@@ -43,6 +46,37 @@ struct Record {
     exit_code: Option<i32>,
     /// Seconds since 1970.
     since: u64,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StepWord {
+    Checkpoint,
+    Soft,
+    Hard,
+    Stop,
+}
+
+impl From<Step> for StepWord {
+    fn from(step: Step) -> Self {
+        match step {
+            Step::Checkpoint => Self::Checkpoint,
+            Step::Soft => Self::Soft,
+            Step::Hard => Self::Hard,
+            Step::Stop => Self::Stop,
+        }
+    }
+}
+
+impl From<StepWord> for Step {
+    fn from(word: StepWord) -> Self {
+        match word {
+            StepWord::Checkpoint => Self::Checkpoint,
+            StepWord::Soft => Self::Soft,
+            StepWord::Hard => Self::Hard,
+            StepWord::Stop => Self::Stop,
+        }
+    }
 }
 
 impl Store {
@@ -111,7 +145,13 @@ impl Record {
             argv: seed.argv.clone(),
             conversation: session.conversation.clone(),
             transcript: session.transcript.clone(),
-            steps: seed.brake.lines(),
+            steps: seed
+                .brake
+                .steps()
+                .iter()
+                .map(|(step, tokens)| ((*step).into(), *tokens))
+                .collect(),
+            fired: seed.brake.fired(),
             window: seed.window,
             guarded: seed.guarded,
             handoff_from: seed.handoff_from.clone(),
@@ -128,7 +168,11 @@ impl Record {
 
     /// The session as far as the record knows it: without its program, which the keeper may still hold.
     fn session(self) -> Session {
-        let steps = [Step::Checkpoint, Step::Soft, Step::Hard, Step::Stop];
+        let steps = self
+            .steps
+            .into_iter()
+            .map(|(word, tokens)| (word.into(), tokens))
+            .collect();
         let since: SystemTime = UNIX_EPOCH + Duration::from_secs(self.since);
         let seed = Seed {
             title: self.title,
@@ -139,7 +183,7 @@ impl Record {
             repo: self.repo,
             argv: self.argv,
             conversation: self.conversation.clone(),
-            brake: Brake::new(steps.into_iter().zip(self.steps).collect()),
+            brake: Brake::restored(steps, self.fired),
             window: self.window,
             guarded: self.guarded,
             handoff_from: self.handoff_from,
@@ -172,7 +216,7 @@ mod tests {
             title: "fix \"ci\" 🙂".into(),
             agent: "claude".into(),
             argv: vec!["claude".into(), "--".into(), "a\nb".into()],
-            brake: Brake::new(vec![(Step::Checkpoint, 10), (Step::Soft, 20)]),
+            brake: Brake::restored(vec![(Step::Checkpoint, 10), (Step::Checkpoint, 20)], 1),
             window: Some(7),
             inbox: Some("abc".into()),
             ..Seed::default()

@@ -341,17 +341,17 @@ impl<T: Fn(Seen)> Watch<T> {
         let Some(tail) = self.tails.get_mut(&session) else {
             return;
         };
-        let mut afresh = false;
-        let outcome = tail.news(&mut |facts, from_start| {
-            afresh |= from_start;
+        // A transcript that is not there yet is no fault: the client makes it at the first prompt.
+        let Ok((facts, afresh)) = tail.news() else {
+            return;
+        };
+        if afresh || !facts.is_empty() {
             (self.tell)(Seen::Facts {
                 session,
                 facts,
-                afresh: from_start,
+                afresh,
             });
-        });
-        // A transcript that is not there yet is no fault: the client makes it at the first prompt.
-        drop(outcome);
+        }
     }
 
     fn look(&mut self, key: &(Kind, PathBuf)) {
@@ -410,31 +410,27 @@ impl Watched {
 }
 
 impl Tail {
-    /// Hands over the facts of all whole rows since the last look.
-    fn news(&mut self, hand: &mut dyn FnMut(Vec<Fact>, bool)) -> io::Result<()> {
+    /// The facts of all whole rows since the last look, in one piece, so that nothing is decided by the middle of a
+    /// long file. `true`: the file was replaced or cut, these are its rows from the start.
+    fn news(&mut self) -> io::Result<(Vec<Fact>, bool)> {
         let mut file = File::open(&self.path)?;
-        let mut afresh = false;
-        if file.metadata()?.len() < self.offset {
+        let afresh = file.metadata()?.len() < self.offset;
+        if afresh {
             self.offset = 0;
             self.rows = Lines::default();
-            afresh = true;
         }
         file.seek(SeekFrom::Start(self.offset))?;
         let mut chunk = vec![0; CHUNK];
+        let mut facts = Vec::new();
         loop {
             let read = file.read(&mut chunk)?;
             if read == 0 {
-                return Ok(());
+                return Ok((facts, afresh));
             }
             self.offset += read as u64;
-            let mut facts = Vec::new();
             let dialect = self.dialect;
             self.rows
                 .feed(&chunk[..read], |row| facts.extend(dialect.facts(row)));
-            if !facts.is_empty() || afresh {
-                hand(facts, afresh);
-                afresh = false;
-            }
         }
     }
 }
