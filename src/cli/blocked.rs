@@ -57,12 +57,7 @@ impl Blocked {
                     env: load::environment(),
                     ..Order::default()
                 };
-                let session = new::launch(dirs, order)?;
-                writeln!(
-                    out,
-                    "session {} `{}` runs; `sessdeck` shows it",
-                    session.id, session.name
-                )?;
+                new::launch(dirs, order, out)?;
             }
         }
         Ok(ExitCode::SUCCESS)

@@ -74,12 +74,7 @@ impl Inbox {
                     env: load::environment(),
                     ..Order::default()
                 };
-                let session = new::launch(dirs, order)?;
-                writeln!(
-                    out,
-                    "session {} `{}` runs; `sessdeck` shows it",
-                    session.id, session.name
-                )?;
+                new::launch(dirs, order, out)?;
             }
             Some(What::Close { n, link }) => {
                 let hash = &line(n)?.hash;

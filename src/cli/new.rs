@@ -83,11 +83,7 @@ impl New {
         if switches.json {
             writeln!(out, "{:#}", ls::object(&session))?;
         } else if !attaches {
-            writeln!(
-                out,
-                "session {} `{}` runs; `sessdeck` shows it",
-                session.id, session.name
-            )?;
+            runs(&session, out)?;
         }
         if attaches {
             attach::show(dirs, Some(session.id))
@@ -201,11 +197,20 @@ fn said(plan: &Plan, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// Launches an order from another command; returns the session.
-pub(super) fn launch(dirs: &Dirs, order: Order) -> Result<Box<Session>> {
+/// Launches an order from another command and says what was started.
+pub(super) fn launch(dirs: &Dirs, order: Order, out: &mut impl Write) -> Result<()> {
     let Response::Session(session) = client::find_or_start(dirs)?.ask(Request::Launch(order))?
     else {
         return Err(super::unexpected());
     };
-    Ok(session)
+    runs(&session, out)
+}
+
+fn runs(session: &Session, out: &mut impl Write) -> Result<()> {
+    writeln!(
+        out,
+        "session {} `{}` runs; `sessdeck` shows it",
+        session.id, session.name
+    )?;
+    Ok(())
 }

@@ -132,7 +132,7 @@ impl Server {
         self.programs.keeper()
     }
 
-    /// What the program must know to speak to the deck. Only a session with hooks gets it.
+    /// What the program must know to speak to the deck. Plain sessions get it too: `sessdeck park` works in a shell.
     fn with_address(
         &self,
         id: SessionId,

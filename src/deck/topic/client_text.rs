@@ -27,7 +27,7 @@ const TAGS: &[&str] = &[
 ];
 
 /// How texts begin that the clients send in the person's place without a tag.
-const OPENINGS: &[&str] = &[
+pub(crate) const OPENINGS: &[&str] = &[
     "[SYSTEM NOTIFICATION",
     "[Request interrupted by user",
     "Stop hook feedback:",

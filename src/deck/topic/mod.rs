@@ -18,6 +18,7 @@ mod trace;
 
 use std::cmp::Reverse;
 
+pub(crate) use client_text::OPENINGS;
 pub(crate) use scored::Scored;
 
 use super::profile::{Profile, Profiles, Signs};
