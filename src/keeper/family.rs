@@ -31,6 +31,15 @@ pub(super) fn table() -> Vec<Row> {
         .collect()
 }
 
+/// Whether a process leads its session.
+///
+/// Asks `/proc`: of a session whose leader is outside this pid namespace (a program that was put into a container)
+/// `getsid` says 0, and rustix makes a [`Pid`] of that, which cannot be.
+pub(crate) fn leads_session(pid: Pid) -> bool {
+    let pid = pid.as_raw_nonzero().get();
+    row(pid).is_some_and(|row| row.session == pid)
+}
+
 fn row(pid: i32) -> Option<Row> {
     let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
     parse(pid, &String::from_utf8_lossy(&stat))

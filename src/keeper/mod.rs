@@ -23,6 +23,8 @@ use crate::error::{Error, Exit, Result};
 
 use service::{Service, Signals};
 
+pub(crate) use family::leads_session;
+
 /// How a keeper came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
@@ -77,15 +79,14 @@ fn lock(socket: &Path) -> Result<Option<File>> {
 
 /// Cuts what ties the process to where it was started. Returns the mask it was started with, for the children.
 fn leave_session() -> Result<u32> {
-    let leads = process::getsid(None).ok() == Some(process::getpid());
-    if !leads {
-        process::setsid().map_err(|error| {
-            Error::new(
-                Exit::Fault,
-                format!("the keeper cannot leave its session: {error}"),
-            )
-            .mend("start it with `sessdeck server start`")
-        })?;
+    if let Err(error) = process::setsid()
+        && !leads_session(process::getpid())
+    {
+        return Err(Error::new(
+            Exit::Fault,
+            format!("the keeper cannot leave its session: {error}"),
+        )
+        .mend("start it with `sessdeck server start`"));
     }
     let umask = process::umask(Mode::from_raw_mode(0o077));
     process::chdir("/").map_err(io::Error::from)?;

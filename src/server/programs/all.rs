@@ -9,6 +9,7 @@ use super::{Input, Keeper, Program, Refused};
 use crate::agents::Step;
 use crate::deck::SessionId;
 use crate::error::{Error, Exit, Result};
+use crate::keeper::leads_session;
 use crate::terminal::Size;
 
 /// What runs, by session. When the keeper is gone all goes on; another one is only needed to start a program.
@@ -142,7 +143,7 @@ fn hang_up(pid: Option<u32>) {
         .and_then(|pid| i32::try_from(pid).ok())
         .and_then(Pid::from_raw);
     // A number that leads no session any more is somebody else's by now.
-    let Some(leader) = pid.filter(|pid| rustix::process::getsid(Some(*pid)) == Ok(*pid)) else {
+    let Some(leader) = pid.filter(|pid| leads_session(*pid)) else {
         return;
     };
     for signal in [Signal::HUP, Signal::TERM] {

@@ -248,6 +248,24 @@ fn a_keeper_belongs_to_no_terminal_and_no_folder() {
 }
 
 #[test]
+fn a_keeper_starts_where_the_leader_of_its_session_cannot_be_named() {
+    // As in a container that a program is put into: its session began outside.
+    let by = "--user --map-root-user --pid --fork --kill-child --mount-proc";
+    let tests = module_path!().split_once("::").unwrap().1;
+    let said = Command::new("unshare")
+        .args(by.split(' '))
+        .arg(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            &format!("{tests}::a_keeper_belongs_to_no_terminal_and_no_folder"),
+        ])
+        .output()
+        .unwrap();
+    let out = String::from_utf8_lossy(&said.stdout);
+    assert!(said.status.success() && out.contains("1 passed"), "{out}");
+}
+
+#[test]
 fn the_next_server_finds_the_programs_and_hears_of_exits() {
     let deck = Deck::start();
     let (mut first, _reports) = deck.connect();
