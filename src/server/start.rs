@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
@@ -33,6 +33,10 @@ use crate::protocol::keeper::Exit as ProgramExit;
 /// A new keeper listens within moments.
 const KEEPER_TRIES: u32 = 1000;
 const KEEPER_PAUSE: Duration = Duration::from_millis(5);
+
+/// One server ends, or another begins to serve, within moments.
+const LOCK_TRIES: u32 = 2000;
+const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
 /// Runs the server until it is told to stop. `ready` is called once it listens, or once another one was found to.
 pub(crate) fn run(dirs: &Dirs, ready: impl FnOnce()) -> Result<()> {
@@ -95,8 +99,22 @@ pub(crate) fn run(dirs: &Dirs, ready: impl FnOnce()) -> Result<()> {
     Ok(())
 }
 
-/// The lock that one server at a time holds; none if another has it. It is let go with the process.
+/// The lock that one server at a time holds; none if another one serves. It is let go with the process, which takes a
+/// moment after a server has said its farewell: whoever holds the lock and does not answer is waited for.
 fn lock(dirs: &Dirs) -> Result<Option<File>> {
+    for _ in 0..LOCK_TRIES {
+        if let Some(lock) = try_lock(dirs)? {
+            return Ok(Some(lock));
+        }
+        if UnixStream::connect(dirs.control_socket()).is_ok() {
+            break;
+        }
+        thread::sleep(LOCK_PAUSE);
+    }
+    Ok(None)
+}
+
+fn try_lock(dirs: &Dirs) -> Result<Option<File>> {
     let path = dirs.runtime.join("server.lock");
     let mut file = OpenOptions::new()
         .create(true)
@@ -259,4 +277,36 @@ pub(super) fn is_agent(name: &str) -> bool {
 )]
 fn now() -> SystemTime {
     SystemTime::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_waits_for_the_one_before_unless_that_still_serves() {
+        let temp = tempfile::tempdir().unwrap();
+        let home = temp.path().join("home").into_os_string();
+        let dirs = Dirs::by(
+            |name| (name == "SESSDECK_HOME").then(|| home.clone()),
+            load::user(),
+        )
+        .unwrap();
+        load::make(&dirs).unwrap();
+        let before = lock(&dirs).unwrap().unwrap();
+        let (tried, trying) = mpsc::channel();
+        thread::scope(|scope| {
+            let next = scope.spawn(|| {
+                drop(tried.send(()));
+                lock(&dirs)
+            });
+            trying.recv().unwrap();
+            // It holds the lock and has no socket any more: it is about to be gone.
+            drop(before);
+            assert!(next.join().unwrap().unwrap().is_some());
+        });
+        let _serves = lock(&dirs).unwrap().unwrap();
+        let _socket = UnixListener::bind(dirs.control_socket()).unwrap();
+        assert!(lock(&dirs).unwrap().is_none());
+    }
 }
