@@ -184,6 +184,25 @@ impl Terminal {
         }
     }
 
+    /// Presses a key until the text stands on the screen, as a person would: a client may take no key in the first
+    /// moments of its question.
+    #[track_caller]
+    pub(crate) fn press_until(&self, name: &str, text: &str) {
+        let again = Duration::from_secs(2);
+        let mut pressed: Option<Instant> = None;
+        let bytes = keys::key(name, self.modes());
+        self.wait(&format!("`{text}` after {name}"), |state| {
+            if state.emulator.screen().contains(text) {
+                return Some(());
+            }
+            if pressed.is_none_or(|at| at.elapsed() > again) {
+                self.send(&bytes);
+                pressed = Some(Instant::now());
+            }
+            None
+        });
+    }
+
     pub(crate) fn paste(&self, text: &str) {
         self.send(keys::paste(text, self.modes()));
     }

@@ -62,8 +62,7 @@ fn a_permission_question_needs_the_person(client: &'static Client) {
     let session = stage.wait_for_state(1, "needs_you");
     assert_eq!(session["profile"], "bugfix");
     terminal.wait_for_text("needs you");
-    terminal.keys("enter");
-    terminal.wait_for_text("# A repository");
+    terminal.press_until("enter", "# A repository");
     stage.wait_for_state(1, "your_turn");
     assert!(stage.home.path("repo/tested").exists());
 }
