@@ -1,5 +1,6 @@
 //! A terminal with a program in it: a real PTY, drawn by an emulator that the product does not use.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
@@ -189,15 +190,15 @@ impl Terminal {
     #[track_caller]
     pub(crate) fn press_until(&self, name: &str, text: &str) {
         let again = Duration::from_secs(2);
-        let mut pressed: Option<Instant> = None;
+        let pressed: Cell<Option<Instant>> = Cell::new(None);
         let bytes = keys::key(name, self.modes());
         self.wait(&format!("`{text}` after {name}"), |state| {
             if state.emulator.screen().contains(text) {
                 return Some(());
             }
-            if pressed.is_none_or(|at| at.elapsed() > again) {
+            if pressed.get().is_none_or(|at| at.elapsed() > again) {
                 self.send(&bytes);
-                pressed = Some(Instant::now());
+                pressed.set(Some(Instant::now()));
             }
             None
         });
