@@ -7,6 +7,7 @@ mod config;
 mod deck;
 mod error;
 mod files;
+mod hook;
 mod keeper;
 mod practice;
 mod protocol;

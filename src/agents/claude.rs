@@ -8,7 +8,7 @@ mod settings;
 mod transcript;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::hook::{self, Event, HookCall};
 use super::{CommandLine, Dialect, Question, Step, Trust, Wiring, typing};
@@ -36,6 +36,17 @@ pub(super) const PER_SESSION: &[&str] = &[
     "COLUMNS",
     "LINES",
 ];
+
+/// Where a subagent writes: the client names that file only once it is over, and the main one before.
+fn own_transcript(main: &Path, agent: &str) -> Option<PathBuf> {
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+    let named = !agent.is_empty() && agent.chars().all(is_name);
+    named.then(|| {
+        main.with_extension("")
+            .join("subagents")
+            .join(format!("agent-{agent}.jsonl"))
+    })
+}
 
 impl Dialect for Claude {
     fn name(&self) -> &'static str {
@@ -75,6 +86,9 @@ impl Dialect for Claude {
         if let Event::Prompt { text } = &mut call.event {
             *text = pasted::unmarked(text);
         }
+        call.subagent_transcript = call
+            .subagent_transcript
+            .or_else(|| own_transcript(call.transcript.as_deref()?, call.subagent.as_deref()?));
         Some(call)
     }
 
@@ -97,5 +111,39 @@ impl Dialect for Claude {
 
     fn clear_box(&self, prompt: &str) -> Vec<Step> {
         vec![Step::Bytes(keys::clear(prompt))]
+    }
+
+    fn empties_box(&self) -> Option<&'static str> {
+        Some("ctrl+u, once for each line,")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subagent_has_a_transcript_of_its_own() {
+        let main = "/home/ada/.claude/projects/-app/c1.jsonl";
+        for (agent, extra, own) in [
+            (
+                "a81f",
+                "",
+                Some("/home/ada/.claude/projects/-app/c1/subagents/agent-a81f.jsonl"),
+            ),
+            (
+                "a81f",
+                r#","agent_transcript_path":"/x/agent-a81f.jsonl""#,
+                Some("/x/agent-a81f.jsonl"),
+            ),
+            ("../../etc/x", "", None),
+            ("", "", None),
+        ] {
+            let json = format!(
+                r#"{{"hook_event_name":"PreToolUse","agent_id":"{agent}","transcript_path":"{main}"{extra}}}"#
+            );
+            let call = Claude.hook(json.as_bytes()).unwrap();
+            assert_eq!(call.subagent_transcript, own.map(PathBuf::from), "{agent}");
+        }
     }
 }

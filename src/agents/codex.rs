@@ -7,11 +7,13 @@ mod trust;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::hook::{self, HookCall};
+use super::hook::{self, Event, HookCall};
 use super::words::{Word, take_apart};
 use super::{CommandLine, Dialect, Question, Step, Trust, Wiring, typing};
+use crate::deck::brake::stop::words;
 use crate::deck::launch::{Flags, Recipe};
 use crate::deck::meter::Fact;
+use crate::deck::tool::Tool;
 
 pub(super) struct Codex;
 
@@ -74,9 +76,12 @@ pub(super) const PER_SESSION: &[&str] = &[
 ];
 
 /// The events that the deck hears, and the seconds after which the client goes on without us.
-const EVENTS: [(&str, u64); 7] = [
+const EVENTS: [(&str, u64); 10] = [
     ("SessionStart", 5),
     ("UserPromptSubmit", 5),
+    ("PreToolUse", 5),
+    ("SubagentStart", 5),
+    ("SubagentStop", 5),
     ("PostToolUse", 5),
     ("PermissionRequest", 5),
     ("Stop", 5),
@@ -170,7 +175,20 @@ impl Dialect for Codex {
     }
 
     fn hook(&self, stdin: &[u8]) -> Option<HookCall> {
-        hook::read(stdin)
+        let mut call = hook::read(stdin)?;
+        // In a subagent this client names the subagent's own file, but at its end.
+        if call.subagent.is_some() && call.subagent_transcript.is_none() {
+            call.subagent_transcript.clone_from(&call.transcript);
+        }
+        // It reads files by its shell alone.
+        if let Event::ToolStarts { does, .. } = &mut call.event
+            && let Tool::Run { command } = &*does
+            && let Some([cat, path]) = words(command).as_deref()
+            && cat == "cat"
+        {
+            *does = Tool::Read { path: path.into() };
+        }
+        Some(call)
     }
 
     fn facts(&self, line: &[u8]) -> Vec<Fact> {
@@ -194,6 +212,10 @@ impl Dialect for Codex {
 
     fn clear_box(&self, _: &str) -> Vec<Step> {
         vec![]
+    }
+
+    fn empties_box(&self) -> Option<&'static str> {
+        None
     }
 }
 
@@ -383,5 +405,67 @@ mod tests {
             Step::Bytes(b"\x1b[200~see @src\n\x1b[201~ ".to_vec())
         );
         assert_eq!(steps.last(), Some(&typing::enter()));
+    }
+
+    #[test]
+    fn what_a_tool_is_about_to_do_is_read_as_far_as_it_matters() {
+        let run = |command: &str| Tool::Run {
+            command: command.into(),
+        };
+        let write = |paths: &[&str]| Tool::Write {
+            paths: paths.iter().map(PathBuf::from).collect(),
+        };
+        let patch = "*** Begin Patch\\n*** Update File: src/a.rs\\n*** Move to: b.rs\\n@@\\n-x\\n+*** y\\n*** End Patch";
+        for (tool, input, does) in [
+            (
+                "Bash",
+                r#"{"command":"cat 'my note.md'"}"#,
+                Tool::Read {
+                    path: "my note.md".into(),
+                },
+            ),
+            ("Bash", r#"{"command":"cat a b"}"#, run("cat a b")),
+            ("Bash", r#"{"command":"cat a; rm b"}"#, run("cat a; rm b")),
+            ("Bash", r#"{"command":["cat","a"]}"#, Tool::Other),
+            (
+                "apply_patch",
+                &format!(r#"{{"command":"{patch}"}}"#),
+                write(&["src/a.rs", "b.rs"]),
+            ),
+            (
+                "apply_patch",
+                r#"{"command":"*** Delete File: a"}"#,
+                Tool::Other,
+            ),
+            (
+                "Read",
+                r#"{"file_path":"/a"}"#,
+                Tool::Read { path: "/a".into() },
+            ),
+            ("Grep", r#"{"pattern":"x"}"#, Tool::Search),
+            (
+                "Edit",
+                r#"{"file_path":"/a","old_string":"x"}"#,
+                write(&["/a"]),
+            ),
+            (
+                "NotebookEdit",
+                r#"{"notebook_path":"/a.ipynb"}"#,
+                write(&["/a.ipynb"]),
+            ),
+            ("Write", "{}", Tool::Other),
+            (
+                "mcp__db__query",
+                r#"{"command":{"sql":1},"url":7}"#,
+                Tool::Other,
+            ),
+        ] {
+            let json = format!(
+                r#"{{"hook_event_name":"PreToolUse","tool_name":"{tool}","tool_input":{input}}}"#
+            );
+            let event = Codex.hook(json.as_bytes()).map(|call| call.event);
+            let tool = tool.to_owned();
+            assert_eq!(event, Some(Event::ToolStarts { tool, does }), "{input}");
+        }
     }
 }

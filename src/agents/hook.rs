@@ -5,9 +5,11 @@
 use std::path::PathBuf;
 
 use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::json;
 
 use super::text::{Text, bare};
+use crate::deck::tool::Tool;
 
 /// One run of the hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +25,10 @@ pub(crate) struct HookCall {
     pub(crate) dir: Option<PathBuf>,
     /// The subagent that the event is about. None of it is a person's doing.
     pub(crate) subagent: Option<String>,
+    /// The subagent's own transcript. May not exist.
+    pub(crate) subagent_transcript: Option<PathBuf>,
+    /// The model, where the client states it.
+    pub(crate) model: Option<String>,
 }
 
 /// What happened.
@@ -38,12 +44,18 @@ pub(crate) enum Event {
         text: String,
     },
     ToolStarts {
+        /// The client's name of the tool.
         tool: String,
+        does: Tool,
     },
     /// It has run, or failed.
     ToolEnded {
         tool: String,
     },
+    /// A subagent begins.
+    SubagentStarted,
+    /// A subagent is over.
+    SubagentEnded,
     /// The client asks the person for permission: the tool and, on one line, what it would do.
     Permission {
         question: String,
@@ -75,47 +87,151 @@ pub(crate) fn answer_block(reason: &str) -> String {
     json!({ "decision": "block", "reason": reason }).to_string()
 }
 
+/// The answer that gives the model something to know beside what happened. The client takes it only under the event's
+/// own name.
+pub(crate) fn answer_context(event: &str, text: &str) -> String {
+    json!({ "hookSpecificOutput": { "hookEventName": event, "additionalContext": text } })
+        .to_string()
+}
+
 /// Reads what stood on stdin; none if it is no event.
 pub(super) fn read(stdin: &[u8]) -> Option<HookCall> {
-    let fields: Fields = serde_json::from_slice(bare(stdin)).ok()?;
-    let name = fields.hook_event_name.0.clone();
+    let json = bare(stdin);
+    let (fields, input) = fields::<ToolInput>(json)
+        // A tool nobody knows may have our fields in another shape.
+        .or_else(|| fields::<IgnoredAny>(json))?;
+    let event = fields.event(&input);
+    let model = match &event {
+        Event::Started { .. } => stated_model(json),
+        _ => None,
+    };
     Some(HookCall {
-        event: fields.event(),
-        name,
+        event,
+        name: fields.hook_event_name.0,
         conversation: fields.session_id.and_then(filled),
         transcript: fields.transcript_path.and_then(filled).map(PathBuf::from),
         dir: fields.cwd.and_then(filled).map(PathBuf::from),
         subagent: fields.agent_id.and_then(filled),
+        subagent_transcript: fields
+            .agent_transcript_path
+            .and_then(filled)
+            .map(PathBuf::from),
+        model,
     })
 }
 
+fn fields<T: DeserializeOwned + Into<ToolInput>>(
+    json: &[u8],
+) -> Option<(Fields<IgnoredAny>, ToolInput)> {
+    let fields: Fields<T> = serde_json::from_slice(json).ok()?;
+    Some(fields.apart())
+}
+
+/// The model as the start of a conversation names it.
+fn stated_model(json: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Stated {
+        model: Text,
+    }
+    let stated: Stated = serde_json::from_slice(json).ok()?;
+    filled(stated.model)
+}
+
 #[derive(Deserialize)]
-struct Fields {
+struct Fields<T> {
     hook_event_name: Text,
     session_id: Option<Text>,
     transcript_path: Option<Text>,
     cwd: Option<Text>,
     agent_id: Option<Text>,
+    agent_transcript_path: Option<Text>,
     source: Option<Text>,
     prompt: Option<Text>,
     tool_name: Option<Text>,
-    tool_input: Option<ToolInput>,
+    tool_input: Option<T>,
     message: Option<Text>,
     notification_type: Option<Text>,
     reason: Option<Text>,
 }
 
-/// What a question about a tool names, the first that is there.
+/// What the brake, the guard and a question have to know of a tool's input.
 #[derive(Default, Deserialize)]
 struct ToolInput {
     command: Option<Text>,
     file_path: Option<Text>,
+    notebook_path: Option<Text>,
     url: Option<Text>,
     description: Option<Text>,
 }
 
-impl Fields {
-    fn event(&self) -> Event {
+impl From<IgnoredAny> for ToolInput {
+    fn from(_: IgnoredAny) -> Self {
+        Self::default()
+    }
+}
+
+impl ToolInput {
+    /// What a tool of that name is about to do. Both clients' names are here; a name that only one of them has means
+    /// nothing else to the other.
+    fn does(&self, tool: &str) -> Tool {
+        let path = |field: &Option<Text>| field.clone().and_then(filled).map(PathBuf::from);
+        let file = path(&self.file_path);
+        let notebook = path(&self.notebook_path);
+        let command = self.command.clone().and_then(filled);
+        match (tool, file, notebook, command) {
+            ("Read", Some(path), _, _) | ("NotebookRead", _, Some(path), _) => Tool::Read { path },
+            ("Glob" | "Grep" | "LS", ..) => Tool::Search,
+            ("Write" | "Edit" | "MultiEdit", Some(path), _, _)
+            | ("NotebookEdit", _, Some(path), _) => Tool::Write { paths: vec![path] },
+            ("Bash", _, _, Some(command)) => Tool::Run { command },
+            ("apply_patch", _, _, Some(patch)) => patched(&patch),
+            _ => Tool::Other,
+        }
+    }
+}
+
+/// The files that a patch of Codex adds or changes. One that takes files away is no plain writing.
+fn patched(patch: &str) -> Tool {
+    let mut paths = Vec::new();
+    for line in patch.lines() {
+        let Some(rest) = line.strip_prefix("*** ") else {
+            continue;
+        };
+        match rest.split_once(": ") {
+            Some(("Add File" | "Update File" | "Move to", path)) => {
+                paths.push(PathBuf::from(path.trim()));
+            }
+            Some(("Delete File", _)) => return Tool::Other,
+            _ => {}
+        }
+    }
+    Tool::Write { paths }
+}
+
+impl<T: Into<ToolInput>> Fields<T> {
+    fn apart(self) -> (Fields<IgnoredAny>, ToolInput) {
+        let input = self.tool_input.map(Into::into).unwrap_or_default();
+        let rest = Fields {
+            hook_event_name: self.hook_event_name,
+            session_id: self.session_id,
+            transcript_path: self.transcript_path,
+            cwd: self.cwd,
+            agent_id: self.agent_id,
+            agent_transcript_path: self.agent_transcript_path,
+            source: self.source,
+            prompt: self.prompt,
+            tool_name: self.tool_name,
+            tool_input: None,
+            message: self.message,
+            notification_type: self.notification_type,
+            reason: self.reason,
+        };
+        (rest, input)
+    }
+}
+
+impl Fields<IgnoredAny> {
+    fn event(&self, input: &ToolInput) -> Event {
         let text = |field: &Option<Text>| field.clone().unwrap_or_default().0;
         match (self.hook_event_name.0.as_str(), &self.prompt) {
             ("SessionStart", _) => Event::Started {
@@ -124,14 +240,18 @@ impl Fields {
             ("UserPromptSubmit", Some(prompt)) => Event::Prompt {
                 text: prompt.0.clone(),
             },
-            ("PreToolUse", _) => Event::ToolStarts {
-                tool: text(&self.tool_name),
-            },
+            ("PreToolUse", _) => {
+                let tool = text(&self.tool_name);
+                let does = input.does(&tool);
+                Event::ToolStarts { tool, does }
+            }
             ("PostToolUse" | "PostToolUseFailure", _) => Event::ToolEnded {
                 tool: text(&self.tool_name),
             },
+            ("SubagentStart", _) => Event::SubagentStarted,
+            ("SubagentStop", _) => Event::SubagentEnded,
             ("PermissionRequest", _) => Event::Permission {
-                question: self.question(),
+                question: self.question(input),
             },
             ("Notification", _) if text(&self.notification_type) == "idle_prompt" => {
                 Event::Waiting {
@@ -152,18 +272,16 @@ impl Fields {
         }
     }
 
-    fn question(&self) -> String {
+    fn question(&self, input: &ToolInput) -> String {
         let tool = self.tool_name.clone().unwrap_or_default().0;
-        let subject = self.tool_input.as_ref().and_then(|input| {
-            [
-                &input.command,
-                &input.file_path,
-                &input.url,
-                &input.description,
-            ]
-            .into_iter()
-            .find_map(|field| field.clone().and_then(filled))
-        });
+        let subject = [
+            &input.command,
+            &input.file_path,
+            &input.url,
+            &input.description,
+        ]
+        .into_iter()
+        .find_map(|field| field.clone().and_then(filled));
         match subject {
             Some(subject) => format!("{tool}: {}", one_line(&subject)),
             None => tool,
@@ -209,7 +327,12 @@ mod tests {
 
     #[test]
     fn recorded_events_are_read_in_the_decks_words() {
-        let bash = |tool: &str| Event::ToolStarts { tool: tool.into() };
+        let bash = |command: &str| Event::ToolStarts {
+            tool: "Bash".into(),
+            does: Tool::Run {
+                command: command.into(),
+            },
+        };
         let ended = |reason: &str| Event::Ended {
             reason: reason.into(),
         };
@@ -225,7 +348,12 @@ mod tests {
             ("claude", "SessionStart.clear", false, started("clear")),
             ("claude", "SessionStart.compact", false, started("compact")),
             ("claude", "UserPromptSubmit", false, wrong.clone()),
-            ("claude", "PreToolUse", false, bash("Bash")),
+            (
+                "claude",
+                "PreToolUse",
+                false,
+                bash("touch tested && cat basket.txt"),
+            ),
             ("claude", "PostToolUse", false, tool_ended("Agent")),
             ("claude", "PostToolUseFailure", false, tool_ended("Bash")),
             ("claude", "PermissionRequest", false, permission.clone()),
@@ -233,9 +361,14 @@ mod tests {
             ("claude", "Notification.permission", false, Event::Other),
             ("claude", "Stop", false, turn_ended(TurnEnd::Done)),
             ("claude", "StopFailure", false, turn_ended(TurnEnd::Error)),
-            ("claude", "SubagentStart", true, Event::Other),
-            ("claude", "SubagentStop", true, Event::Other),
-            ("claude", "SubagentStop.compaction", true, Event::Other),
+            ("claude", "SubagentStart", true, Event::SubagentStarted),
+            ("claude", "SubagentStop", true, Event::SubagentEnded),
+            (
+                "claude",
+                "SubagentStop.compaction",
+                true,
+                Event::SubagentEnded,
+            ),
             ("claude", "PreCompact", false, Event::Other),
             ("claude", "PostCompact", false, Event::Other),
             ("claude", "SessionEnd", false, ended("prompt_input_exit")),
@@ -247,7 +380,12 @@ mod tests {
                 true,
                 prompt("Read src/money.rs and say how it rounds."),
             ),
-            ("codex", "PreToolUse", false, bash("Bash")),
+            (
+                "codex",
+                "PreToolUse",
+                false,
+                bash("touch tested && cat basket.txt"),
+            ),
             ("codex", "PostToolUse", false, tool_ended("Bash")),
             ("codex", "PermissionRequest", false, permission),
             ("codex", "Stop", false, turn_ended(TurnEnd::Done)),
@@ -257,8 +395,8 @@ mod tests {
                 false,
                 turn_ended(TurnEnd::Interrupted),
             ),
-            ("codex", "SubagentStart", true, Event::Other),
-            ("codex", "SubagentStop", true, Event::Other),
+            ("codex", "SubagentStart", true, Event::SubagentStarted),
+            ("codex", "SubagentStop", true, Event::SubagentEnded),
             ("codex", "PreCompact", false, Event::Other),
             ("codex", "PostCompact", false, Event::Other),
             ("codex", "SessionEnd", false, ended("other")),

@@ -19,7 +19,7 @@ use std::time::Duration;
 use crate::deck::launch::{Flags, Recipe};
 use crate::deck::meter::Fact;
 
-pub(crate) use hook::{Event, HookCall, TurnEnd, answer_block};
+pub(crate) use hook::{Event, HookCall, TurnEnd, answer_block, answer_context};
 pub(crate) use lines::Lines;
 
 /// The agents that have a dialect of their own, as `--agent` takes them.
@@ -85,6 +85,9 @@ pub(crate) trait Dialect: Sync {
 
     /// Empties the input box after `prompt` was blocked. Does nothing to an empty box or to a running turn.
     fn clear_box(&self, prompt: &str) -> Vec<Step>;
+
+    /// The key by which a person empties the box, where the client puts a blocked prompt back into it.
+    fn empties_box(&self) -> Option<&'static str>;
 }
 
 /// What a command line needs beside the recipe.

@@ -78,4 +78,8 @@ impl Dialect for Plain {
     fn clear_box(&self, _: &str) -> Vec<Step> {
         vec![]
     }
+
+    fn empties_box(&self) -> Option<&'static str> {
+        None
+    }
 }

@@ -3,7 +3,6 @@
 mod attach;
 mod blocked;
 mod demo;
-mod hook;
 mod inbox;
 mod keys;
 mod ls;
@@ -21,6 +20,7 @@ use clap::{Parser, Subcommand};
 
 use crate::config::load;
 use crate::error::{Error, Exit, Result};
+use crate::hook;
 use crate::protocol::client::Session;
 
 /// A terminal workspace for coding-agent sessions that keeps each on its topic.

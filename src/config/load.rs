@@ -36,6 +36,8 @@ pub(crate) struct Inside {
     pub(crate) profile: Option<String>,
     /// `SESSDECK_TASK`: the hash of the task that the session was started with.
     pub(crate) task: Option<String>,
+    /// `SESSDECK_THREAD`: what names the session's handoff note, or the absolute path of the note it goes on from.
+    pub(crate) thread: Option<String>,
     /// `SESSDECK_SOCKET`: where hooks tell the server what happened.
     pub(crate) socket: Option<PathBuf>,
 }
@@ -65,6 +67,7 @@ pub(crate) fn inside() -> Inside {
         session: text("SESSDECK_SESSION").and_then(|id| id.parse().ok()),
         profile: text("SESSDECK_PROFILE").filter(|profile| !profile.is_empty()),
         task: text("SESSDECK_TASK"),
+        thread: text("SESSDECK_THREAD").filter(|thread| !thread.is_empty()),
         socket: var("SESSDECK_SOCKET").map(PathBuf::from),
     }
 }

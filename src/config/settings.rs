@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 
 use crate::config::keys::{Binding, Chord};
+use crate::deck::brake::Step;
 use crate::deck::profile::Signs;
 
 /// The person's settings, and over them those of a repo that is trusted.
@@ -23,12 +24,17 @@ pub(crate) struct Settings {
     pub(crate) scrollback: usize,
     /// Whether what runs inside an agent session may steer the deck.
     pub(crate) allow_control: bool,
+    /// Who writes a prompt that begins with the park sign into the inbox.
+    pub(crate) park: Park,
+    /// Whether a conversation is told at its start that side ideas go into the repo's inbox.
+    pub(crate) tell_inbox: bool,
     pub(crate) keys: Keys,
     pub(crate) journal: Journal,
     pub(crate) pacing: Pacing,
     pub(crate) hook: Hook,
     pub(crate) brake: Brake,
     pub(crate) guard: GuardSigns,
+    pub(crate) subagents: Subagents,
     pub(crate) agent: BTreeMap<String, Agent>,
     /// Context windows in tokens by model name.
     #[serde(deserialize_with = "over_known_windows")]
@@ -91,6 +97,49 @@ pub(crate) struct Brake {
     pub(crate) checkpoints: BTreeMap<String, Vec<u64>>,
 }
 
+/// Who writes a parked prompt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Park {
+    /// The hook, at once: the prompt reaches no model.
+    #[default]
+    Hook,
+    /// The model, in a turn of its own, before it goes on.
+    Model,
+}
+
+/// What holds for subagents, which nobody watches.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Subagents {
+    /// From here on a subagent is warned, in tokens of its own context.
+    pub(crate) soft: u64,
+    /// So many tokens lie between two warnings.
+    pub(crate) every: u64,
+    /// From here on it may do nothing but write its handoff file.
+    pub(crate) hard: u64,
+    /// Windows of at most so many tokens count as small.
+    pub(crate) small_window: u64,
+    /// `soft` in a small window.
+    pub(crate) small_soft: u64,
+    /// `hard` in a small window.
+    pub(crate) small_hard: u64,
+    /// Limits of single models, by what the model's name begins with.
+    pub(crate) models: BTreeMap<String, ModelLimits>,
+    /// Whether a subagent gets the working rule at its start.
+    pub(crate) rule: bool,
+    /// After so many identical denials their text shrinks and the person is told.
+    pub(crate) patience: u32,
+}
+
+/// The limits of one model's subagents; what is missing is that of its window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ModelLimits {
+    pub(crate) soft: Option<u64>,
+    pub(crate) hard: Option<u64>,
+}
+
 /// The `[guard]` table of a settings or profile file: what it names replaces what held before.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -135,12 +184,15 @@ impl Default for Settings {
             handoffs: "docs/handoffs".into(),
             scrollback: 5_000,
             allow_control: false,
+            park: Park::default(),
+            tell_inbox: true,
             keys: Keys::default(),
             journal: Journal::default(),
             pacing: Pacing::default(),
             hook: Hook::default(),
             brake: Brake::default(),
             guard: GuardSigns::default(),
+            subagents: Subagents::default(),
             agent: BTreeMap::new(),
             window: known_windows(),
         }
@@ -196,6 +248,22 @@ impl Default for Brake {
     }
 }
 
+impl Default for Subagents {
+    fn default() -> Self {
+        Self {
+            soft: 140_000,
+            every: 20_000,
+            hard: 200_000,
+            small_window: 200_000,
+            small_soft: 90_000,
+            small_hard: 120_000,
+            models: BTreeMap::new(),
+            rule: true,
+            patience: 5,
+        }
+    }
+}
+
 impl Settings {
     /// The program and first arguments of an agent.
     pub(crate) fn command(&self, agent: &str) -> Vec<String> {
@@ -234,8 +302,7 @@ impl Settings {
 }
 
 impl Brake {
-    /// The steps in tokens, lowest first.
-    pub(crate) fn steps(&self, agent: &str, window: Option<u64>) -> Vec<u64> {
+    fn steps(&self, agent: &str, window: Option<u64>) -> Vec<u64> {
         if let Some(checkpoints) = self.checkpoints.get(agent) {
             let fits = |step: &u64| window.is_none_or(|window| *step < window);
             if checkpoints.iter().all(fits) {
@@ -252,9 +319,14 @@ impl Brake {
         }
     }
 
-    /// Whether none of the agent's steps does more than ask for a checkpoint.
-    pub(crate) fn only_checkpoints(&self, agent: &str) -> bool {
-        self.checkpoints.contains_key(agent)
+    /// The steps of an agent in that window, lowest first, with what each of them asks for.
+    pub(crate) fn of(&self, agent: &str, window: Option<u64>) -> Vec<(Step, u64)> {
+        let names = if self.checkpoints.contains_key(agent) {
+            [Step::Checkpoint; 4]
+        } else {
+            [Step::Checkpoint, Step::Soft, Step::Hard, Step::Stop]
+        };
+        names.into_iter().zip(self.steps(agent, window)).collect()
     }
 }
 

@@ -1,5 +1,8 @@
 //! The brake: steps of context size, each of which fires once and re-arms when the context falls below it.
 
+pub(crate) mod said;
+pub(crate) mod stop;
+
 /// How urgent a step is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Step {
@@ -26,6 +29,25 @@ impl Brake {
     pub(crate) fn restored(steps: Vec<(Step, u64)>, fired: usize) -> Self {
         let fired = fired.min(steps.len());
         Self { steps, fired }
+    }
+
+    /// The brake after steps at these lines had fired, as a conversation's hook remembers them.
+    pub(crate) fn after(steps: Vec<(Step, u64)>, fired: &[u64]) -> Self {
+        let highest = fired.iter().max().copied().unwrap_or(0);
+        let fired = steps.iter().filter(|(_, line)| *line <= highest).count();
+        Self { steps, fired }
+    }
+
+    /// The lines of the steps that have fired and not re-armed, in tokens.
+    pub(crate) fn fired_lines(&self) -> Vec<u64> {
+        self.lines()[..self.fired].to_vec()
+    }
+
+    /// Whether the context has reached the step at which nothing but the note is done.
+    pub(crate) fn stops(&self, context_tokens: u64) -> bool {
+        self.steps
+            .iter()
+            .any(|(step, line)| *step == Step::Stop && context_tokens >= *line)
     }
 
     pub(crate) fn steps(&self) -> &[(Step, u64)] {
@@ -98,5 +120,31 @@ mod tests {
             let mut brake = Brake::restored(steps.clone(), fired);
             assert_eq!(brake.pull(context), fires, "{fired} fired, at {context}");
         }
+    }
+
+    #[test]
+    fn what_a_hook_remembers_holds_whatever_the_settings_say_now() {
+        let steps = vec![
+            (Step::Checkpoint, 250),
+            (Step::Soft, 400),
+            (Step::Stop, 650),
+        ];
+        for (fired, context, fires, after) in [
+            (&[][..], 100, None, &[][..]),
+            (&[], 260, Some(Step::Checkpoint), &[250]),
+            (&[250], 260, None, &[250]),
+            (&[250], 700, Some(Step::Stop), &[250, 400, 650]),
+            (&[250, 400, 650], 20, None, &[]),
+            // The settings were others then.
+            (&[300], 390, None, &[250]),
+            (&[900], 700, None, &[250, 400, 650]),
+        ] {
+            let mut brake = Brake::after(steps.clone(), fired);
+            assert_eq!(brake.pull(context), fires, "{fired:?} at {context}");
+            assert_eq!(brake.fired_lines(), after);
+            assert_eq!(brake.stops(context), context >= 650);
+        }
+        let only_checkpoints = Brake::new(vec![(Step::Checkpoint, 240)]);
+        assert!(!only_checkpoints.stops(u64::MAX));
     }
 }

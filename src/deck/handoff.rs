@@ -1,14 +1,46 @@
 //! Handoff notes: what has to stand in one so that a fresh session can go on from it.
 
-/// The headings that a note of a session must fill.
-const REQUIRED: [&str; 6] = [
-    "Goal",
-    "Done",
-    "Left",
-    "Open decisions",
-    "Next step",
-    "Files to open",
-];
+/// Whose note it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A session's: a fresh session goes on from it.
+    Session,
+    /// A subagent's: its parent starts a fresh one from it.
+    Agent,
+}
+
+impl Kind {
+    /// The headings that must stand there and be filled.
+    pub(crate) fn required(self) -> &'static [&'static str] {
+        match self {
+            Self::Session => &[
+                "Goal",
+                "Done",
+                "Left",
+                "Open decisions",
+                "Next step",
+                "Files to open",
+            ],
+            Self::Agent => &[
+                "Brief",
+                "Goal",
+                "Done",
+                "Remains",
+                "Next command",
+                "State on disk",
+                "Gotchas",
+            ],
+        }
+    }
+
+    /// The most lines it may have.
+    pub(crate) fn longest(self) -> usize {
+        match self {
+            Self::Session => 120,
+            Self::Agent => 59,
+        }
+    }
+}
 
 /// A field of the front matter, without its quotes.
 pub(crate) fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
@@ -21,10 +53,11 @@ pub(crate) fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     })
 }
 
-/// What the note lacks: a sentence for each required heading that is missing or empty.
-pub(crate) fn missing(text: &str) -> Vec<String> {
+/// What is wrong with the note: a sentence each; nothing if a fresh session can go on from it.
+pub(crate) fn check(kind: Kind, text: &str) -> Vec<String> {
     let sections = sections(text);
-    REQUIRED
+    let mut wrong: Vec<String> = kind
+        .required()
         .iter()
         .filter_map(|wanted| {
             match sections
@@ -36,7 +69,25 @@ pub(crate) fn missing(text: &str) -> Vec<String> {
                 Some((_, true)) => None,
             }
         })
-        .collect()
+        .collect();
+    let lines = text.trim_end().lines().count();
+    if lines > kind.longest() {
+        wrong.push(format!(
+            "{lines} lines, at most {} are read",
+            kind.longest()
+        ));
+    }
+    if kind == Kind::Agent && handed_over(text).is_none() {
+        wrong.push("the last line is not `HANDOFF: ` and the absolute path of the note".into());
+    }
+    wrong
+}
+
+/// The path in the last line of a subagent's note or answer, `HANDOFF: /absolute/path`.
+pub(crate) fn handed_over(text: &str) -> Option<&str> {
+    let last = text.trim_end().lines().next_back()?;
+    let path = last.strip_prefix("HANDOFF: ")?.trim();
+    path.starts_with('/').then_some(path)
 }
 
 /// Each `##` heading and whether anything stands below it. Fenced code holds no headings.
@@ -81,9 +132,17 @@ mod tests {
             (&empty, &["`Done` is empty"][..]),
             (&fenced, &["no heading `Goal`"][..]),
         ] {
-            assert_eq!(missing(text), lacks, "{text}");
+            assert_eq!(check(Kind::Session, text), lacks, "{text}");
         }
-        assert_eq!(missing("").len(), REQUIRED.len());
+        assert_eq!(check(Kind::Session, "").len(), 6);
+        let long = GOOD.replace("- a\n", &"- a\n".repeat(102));
+        assert_eq!(long.lines().count(), 120);
+        assert_eq!(check(Kind::Session, &long), [""; 0]);
+        let longer = GOOD.replace("- a\n", &"- a\n".repeat(103));
+        assert_eq!(
+            check(Kind::Session, &longer),
+            ["121 lines, at most 120 are read"]
+        );
     }
 
     #[test]
@@ -96,5 +155,29 @@ mod tests {
         ] {
             assert_eq!(field(text, "session"), value);
         }
+    }
+
+    #[test]
+    fn a_subagents_note_is_short_and_ends_with_its_place() {
+        let headings = Kind::Agent.required().join("\nx\n## ");
+        let good = format!("## {headings}\nx\nHANDOFF: /repo/docs/handoffs/agents/c-a1.md\n");
+        let long = good.replacen("x\n", &"x\n".repeat(46), 1);
+        let end = "the last line is not `HANDOFF: ` and the absolute path of the note";
+        for (text, lacks) in [
+            (&good, vec![]),
+            (&long, vec!["60 lines, at most 59 are read"]),
+            (&good.replace("/repo", "repo"), vec![end]),
+            (&good.replace("HANDOFF", "see HANDOFF"), vec![end]),
+            (
+                &good.replace("## Remains\nx\n", ""),
+                vec!["no heading `Remains`"],
+            ),
+        ] {
+            assert_eq!(check(Kind::Agent, text), lacks, "{text}");
+        }
+        assert_eq!(
+            handed_over(&good),
+            Some("/repo/docs/handoffs/agents/c-a1.md")
+        );
     }
 }

@@ -5,6 +5,7 @@
 
 mod fact;
 mod figures;
+mod newest;
 #[cfg(test)]
 mod stories;
 
@@ -12,6 +13,7 @@ use std::collections::{HashMap, HashSet};
 
 pub(crate) use fact::{Compaction, Fact, Last, Usage};
 pub(crate) use figures::{Figures, Source, Sum};
+pub(crate) use newest::Newest;
 
 /// Calls whose input side is over this count as expensive.
 const EXPENSIVE: u64 = 300_000;

@@ -25,8 +25,20 @@ pub(crate) struct HookFile {
 /// Its content. What this version does not know is kept for the one that wrote it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct HookState {
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) passes: Vec<Pass>,
+    /// The lines of the brake, in tokens, that have fired and not re-armed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) steps: Vec<u64>,
+    /// Since when the context stands at the stop step, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) stopped: Option<u64>,
+    /// The model as the start of the conversation named it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) model: Option<String>,
+    /// The person has taken brake and guard off this conversation.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) off: bool,
     #[serde(flatten)]
     pub(crate) other: serde_json::Map<String, serde_json::Value>,
 }
@@ -200,7 +212,7 @@ mod tests {
         fs::write(&file.path, r#"{"steps":[250000],"new":{"a":1}}"#).unwrap();
         file.add_pass("a", UNIX_EPOCH).unwrap();
         let state = file.read();
-        assert_eq!(state.other["steps"][0], 250_000);
+        assert_eq!(state.steps, [250_000]);
         assert_eq!(state.other["new"]["a"], 1);
         fs::write(&file.path, "{").unwrap();
         file.add_pass("a", UNIX_EPOCH).unwrap();

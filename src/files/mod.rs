@@ -4,11 +4,12 @@ pub(crate) mod blocked;
 pub(crate) mod hook_state;
 pub(crate) mod inbox;
 mod lock;
+pub(crate) mod tail;
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Makes a folder of ours and what leads to it, closed to others.
@@ -41,6 +42,32 @@ pub(crate) fn replace_state(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let temporary = Temporary::beside(path);
     let _file = temporary.write(0o600, bytes)?;
     fs::rename(&temporary.0, path)
+}
+
+/// The real path of what may not exist yet, seen from `dir`: links are followed. None for a path that climbs (`..`), and
+/// for one that passes through a link which leads nowhere.
+pub(crate) fn resolved(path: &Path, dir: &Path) -> Option<PathBuf> {
+    let climbs = |part| matches!(part, Component::ParentDir);
+    if path.as_os_str().is_empty() || path.components().any(climbs) {
+        return None;
+    }
+    let full = dir.join(path);
+    for existing in full.ancestors() {
+        match fs::canonicalize(existing) {
+            Ok(real) => {
+                let rest = full.strip_prefix(existing).ok()?;
+                return Some(if rest.as_os_str().is_empty() {
+                    real
+                } else {
+                    real.join(rest)
+                });
+            }
+            // A link to nothing would be followed by whoever writes there.
+            Err(_) if fs::symlink_metadata(existing).is_ok() => return None,
+            Err(_) => {}
+        }
+    }
+    None
 }
 
 /// A file that is gone again when it was not renamed.
@@ -104,6 +131,39 @@ fn resolve_within(path: &Path, links: usize) -> io::Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_is_resolved_through_links_and_never_climbs() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = fs::canonicalize(temp.path()).unwrap();
+        fs::create_dir(dir.join("notes")).unwrap();
+        fs::write(dir.join("secret"), "").unwrap();
+        for (name, target) in [
+            ("link", "notes"),
+            ("notes/a.md", "../secret"),
+            ("gone", "nowhere"),
+        ] {
+            std::os::unix::fs::symlink(target, dir.join(name)).unwrap();
+        }
+        for (path, real) in [
+            ("notes/new.md", Some("notes/new.md")),
+            ("./notes/new.md", Some("notes/new.md")),
+            ("link/new.md", Some("notes/new.md")),
+            ("link/deep/er.md", Some("notes/deep/er.md")),
+            ("notes/a.md", Some("secret")),
+            ("gone", None),
+            ("gone/x", None),
+            ("notes/../secret", None),
+            ("", None),
+        ] {
+            let found = resolved(Path::new(path), &dir);
+            assert_eq!(found, real.map(|real| dir.join(real)), "{path}");
+            let whole = dir.join(path);
+            if !path.is_empty() {
+                assert_eq!(resolved(&whole, Path::new("/")), found, "{path}");
+            }
+        }
+    }
     use std::os::unix::fs::symlink;
 
     #[test]

@@ -173,7 +173,7 @@ impl Server {
         let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
             return;
         };
-        let missing = deck::handoff::missing(&text);
+        let missing = deck::handoff::check(deck::handoff::Kind::Session, &text);
         let thread = path
             .file_stem()
             .map(|stem| stem.to_string_lossy().into_owned())

@@ -139,6 +139,11 @@ impl Server {
         mut added: BTreeMap<String, String>,
     ) -> BTreeMap<String, String> {
         added.insert("SESSDECK_SESSION".to_owned(), id.to_string());
+        if let Some(session) = self.deck.session(id) {
+            added
+                .entry("SESSDECK_THREAD".to_owned())
+                .or_insert_with(|| session.name.clone());
+        }
         added.insert(
             "SESSDECK_SOCKET".to_owned(),
             self.tells.path(id).display().to_string(),

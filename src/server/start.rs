@@ -297,7 +297,7 @@ mod tests {
         let (tried, trying) = mpsc::channel();
         thread::scope(|scope| {
             let next = scope.spawn(|| {
-                drop(tried.send(()));
+                tried.send(()).unwrap();
                 lock(&dirs)
             });
             trying.recv().unwrap();

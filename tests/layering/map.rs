@@ -14,6 +14,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("agents", &["config", "deck"]),
     ("protocol", &["deck", "terminal"]),
     ("files", &["error", "deck", "protocol", "config"]),
+    (
+        "hook",
+        &[
+            "deck", "terminal", "error", "config", "agents", "protocol", "files",
+        ],
+    ),
     ("practice", &["error"]),
     ("keeper", &["error", "protocol"]),
     (
@@ -30,8 +36,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "deck", "terminal", "error", "config", "agents", "protocol", "files", "practice",
-            "keeper", "server", "client", "ui",
+            "deck", "terminal", "error", "config", "agents", "protocol", "files", "hook",
+            "practice", "keeper", "server", "client", "ui",
         ],
     ),
     ("main", &["cli"]),

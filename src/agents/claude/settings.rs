@@ -5,9 +5,12 @@ use std::path::PathBuf;
 use serde_json::{Map, Value, json};
 
 /// The events that the deck hears, and the seconds after which the client goes on without us.
-const EVENTS: [(&str, u64); 9] = [
+const EVENTS: [(&str, u64); 12] = [
     ("SessionStart", 5),
     ("UserPromptSubmit", 5),
+    ("PreToolUse", 5),
+    ("SubagentStart", 5),
+    ("SubagentStop", 5),
     ("PostToolUse", 5),
     ("PostToolUseFailure", 5),
     ("PermissionRequest", 5),

@@ -19,6 +19,7 @@ mod trace;
 use std::cmp::Reverse;
 
 pub(crate) use client_text::OPENINGS;
+pub(crate) use references::place;
 pub(crate) use scored::Scored;
 
 use super::profile::{Profile, Profiles, Signs};

@@ -27,6 +27,22 @@ pub(crate) fn without_references(line: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
+/// The first file or folder that a text names, without the signs around it; `@`, by which clients take files in, is none
+/// of it.
+pub(crate) fn place(text: &str) -> Option<&str> {
+    text.split_whitespace().find_map(|word| {
+        let word = word
+            .trim_start_matches(['(', '[', '{', '<', '"', '\'', '`', '*', '@'])
+            .trim_end_matches([
+                ')', ']', '}', '>', '"', '\'', '`', '*', ',', ';', ':', '!', '?', '.',
+            ]);
+        let folder = word.len() > 1 && word.ends_with('/');
+        let named = is_reference(word) || folder;
+        let place = link(word).is_none() && !is_address(word) && !is_host(word);
+        (named && place).then_some(word)
+    })
+}
+
 /// Keeps of something without blanks what is no reference.
 fn keep_words(mut text: &str, kept: &mut String) {
     while let Some(link) = link(text) {
@@ -314,6 +330,25 @@ fn is_host(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_place_that_is_named_is_found() {
+        for (text, found) in [
+            (
+                "look at `src/money.rs`, it rounds wrong",
+                Some("src/money.rs"),
+            ),
+            ("see @docs/a.md:", Some("docs/a.md")),
+            ("README.md is old; so is a.txt", Some("README.md")),
+            ("the tests/ folder", Some("tests/")),
+            ("in ~/work/app.", Some("~/work/app")),
+            ("use and/or, a/b test, 3/4", None),
+            ("https://example.org/a/b.html and ada@example.org", None),
+            ("", None),
+        ] {
+            assert_eq!(place(text), found, "{text}");
+        }
+    }
 
     #[test]
     fn references_are_left_out() {

@@ -12,7 +12,7 @@ use super::Incoming;
 use crate::agents;
 use crate::config::dirs::Dirs;
 use crate::config::load::{self, Here};
-use crate::deck::brake::{Brake, Step};
+use crate::deck::brake::Brake;
 use crate::deck::launch::{self, Choosable, Flags, Ground, Owned, Recipe, Wish};
 use crate::deck::{ClientId, Seed};
 use crate::error::{Error, Exit, Result};
@@ -164,7 +164,7 @@ fn plan_with(
         matched: choice.matched,
         runner_up: choice.runner_up,
         argv: wired.argv.clone(),
-        env: added(&recipe, &here, &wired),
+        env: added(&recipe, &here, &wired, note.as_deref()),
         dir: recipe.dir.clone(),
         warnings,
         obstacle: wired.obstacle.clone(),
@@ -279,7 +279,12 @@ fn resumed(owned: &Owned) -> Result<Option<String>> {
 }
 
 /// What the deck adds to the program's environment, but for what depends on the session's id.
-fn added(recipe: &Recipe, here: &Here, wired: &Wired) -> BTreeMap<String, String> {
+fn added(
+    recipe: &Recipe,
+    here: &Here,
+    wired: &Wired,
+    note: Option<&Path>,
+) -> BTreeMap<String, String> {
     let mut env = BTreeMap::new();
     if !wired.is_agent {
         return env;
@@ -289,6 +294,10 @@ fn added(recipe: &Recipe, here: &Here, wired: &Wired) -> BTreeMap<String, String
     }
     if let Some(task) = &recipe.task {
         env.insert("SESSDECK_TASK".to_owned(), files::hook_state::hash(task));
+    }
+    // A session that goes on from a note brings that one up to date.
+    if let Some(note) = note {
+        env.insert("SESSDECK_THREAD".to_owned(), note.display().to_string());
     }
     if let Some(agent) = here.settings.agent.get(&recipe.agent) {
         env.extend(agent.env.clone());
@@ -300,17 +309,7 @@ fn brake(recipe: &Recipe, here: &Here, wired: &Wired, window: Option<u64>) -> Br
     if !wired.is_agent {
         return Brake::default();
     }
-    let settings = &here.settings.brake;
-    let only_checkpoints = settings.only_checkpoints(&recipe.agent);
-    let steps = [Step::Checkpoint, Step::Soft, Step::Hard, Step::Stop];
-    let steps = steps.into_iter().map(|step| {
-        if only_checkpoints {
-            Step::Checkpoint
-        } else {
-            step
-        }
-    });
-    Brake::new(steps.zip(settings.steps(&recipe.agent, window)).collect())
+    Brake::new(here.settings.brake.of(&recipe.agent, window))
 }
 
 /// The folder that the session is to work in.

@@ -179,6 +179,7 @@ pub(crate) fn environment(
         "SESSDECK_SOCKET",
         "SESSDECK_PROFILE",
         "SESSDECK_TASK",
+        "SESSDECK_THREAD",
         "COLUMNS",
         "LINES",
         "TMUX",

@@ -1,0 +1,285 @@
+//! `sessdeck hook AGENT`: an event of an agent on stdin, an answer as that agent reads it on stdout.
+//!
+//! It decides alone, from files, and tells the server without waiting. Any doubt of ours is silence and exit 0.
+
+mod brake;
+mod start;
+mod topic;
+
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use crate::agents::{self, Dialect, Event, HookCall, TurnEnd};
+use crate::config::dirs::Dirs;
+use crate::config::load::{self, Here, Inside};
+use crate::files::hook_state::HookFile;
+use crate::protocol::hook::{self, HookEvent, HookReport, Tell};
+
+use topic::Judged;
+
+/// Larger events than this are let through unread; the largest honest one holds a prompt of some MB.
+const LARGEST: u64 = 32 << 20;
+/// The client writes its event at once. One that leaves stdin open is let through.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Telling the server is a courtesy; a server that is stuck must not be felt.
+const TELL_PATIENCE: Duration = Duration::from_millis(100);
+
+/// Runs the hook of that agent. Never fails.
+pub(crate) fn run(agent: &str, out: &mut impl Write) {
+    // What a fault of ours would print, the client would show or take for an answer.
+    panic::set_hook(Box::new(|_| {}));
+    let _fault = panic::catch_unwind(AssertUnwindSafe(|| answer(agent, out)));
+}
+
+fn answer(agent: &str, out: &mut impl Write) -> Option<()> {
+    let stdin = read_stdin()?;
+    let dialect = agents::named(agent)?;
+    let call = dialect.hook(&stdin)?;
+    let dirs = load::dirs().ok()?;
+    let inside = load::inside();
+    let hook = Hook {
+        agent,
+        dialect,
+        call: &call,
+        dirs: &dirs,
+        inside: &inside,
+        now: now(),
+    };
+    let outcome = hook.decide();
+    let answer = match &outcome.answer {
+        Answer::Nothing => None,
+        Answer::Block(reason) => Some(agents::answer_block(reason)),
+        Answer::Context(text) => Some(agents::answer_context(&call.name, text)),
+    };
+    if let Some(answer) = answer {
+        // A client that has closed its end has let it through; that is its business.
+        drop(writeln!(out, "{answer}").and_then(|()| out.flush()));
+    }
+    tell(&inside, agent, call, outcome.event);
+    Some(())
+}
+
+/// One run: what the client says, and what it is judged by.
+struct Hook<'a> {
+    agent: &'a str,
+    dialect: &'static dyn Dialect,
+    call: &'a HookCall,
+    dirs: &'a Dirs,
+    inside: &'a Inside,
+    now: SystemTime,
+}
+
+/// What the client is answered.
+#[derive(Debug, PartialEq, Eq)]
+enum Answer {
+    Nothing,
+    /// The prompt or the tool is refused.
+    Block(String),
+    /// The model gets this to know.
+    Context(String),
+}
+
+impl Answer {
+    /// The texts as one, if there are any.
+    fn context(texts: impl IntoIterator<Item = String>) -> Self {
+        let texts: Vec<String> = texts.into_iter().collect();
+        if texts.is_empty() {
+            Self::Nothing
+        } else {
+            Self::Context(texts.join("\n\n"))
+        }
+    }
+}
+
+/// What came of a run.
+#[derive(Debug)]
+struct Outcome {
+    answer: Answer,
+    /// What the server is told.
+    event: HookEvent,
+    record: Record,
+}
+
+/// What a decision is remembered by. Never the prompt.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Record {
+    /// Empty where nothing was to be decided.
+    verdict: &'static str,
+    /// The words that decided.
+    matched: Vec<String>,
+    context_tokens: Option<u64>,
+}
+
+impl Record {
+    fn of(verdict: &'static str) -> Self {
+        Self {
+            verdict,
+            ..Self::default()
+        }
+    }
+}
+
+impl Hook<'_> {
+    fn decide(&self) -> Outcome {
+        let (answer, record) = match (&self.call.event, self.call.subagent.is_some()) {
+            (Event::Prompt { text }, false) => return self.prompt(text),
+            (Event::Started { source }, false) => self.started(source),
+            (Event::ToolStarts { does, .. }, false) => self.may_run(does),
+            // A tool that failed is told by an event that takes no answer.
+            (Event::ToolEnded { .. }, false) if self.call.name == "PostToolUse" => {
+                self.after_tool()
+            }
+            _ => (Answer::Nothing, Record::default()),
+        };
+        Outcome {
+            answer,
+            event: self.event(),
+            record,
+        }
+    }
+
+    /// A prompt on its way to the model, typed or not.
+    fn prompt(&self, text: &str) -> Outcome {
+        let Some(here) = self.here() else {
+            return Outcome {
+                answer: Answer::Nothing,
+                event: HookEvent::Prompt,
+                record: Record::of("pass"),
+            };
+        };
+        let (verdict, instruction) = match self.judge(text, &here) {
+            // The model is not asked, so what the brake has to say to it waits for the next event.
+            Judged::Held(outcome) => return outcome,
+            Judged::With(instruction) => ("park", Some(instruction)),
+            Judged::Through(why) => (why, None),
+        };
+        let step = self.step(&here);
+        let context_tokens = step.as_ref().map(|step| step.context_tokens);
+        let texts = instruction.into_iter().chain(step.map(|step| step.text));
+        Outcome {
+            answer: Answer::context(texts),
+            event: HookEvent::Prompt,
+            record: Record {
+                verdict,
+                context_tokens,
+                ..Record::default()
+            },
+        }
+    }
+
+    fn after_tool(&self) -> (Answer, Record) {
+        match self.here().and_then(|here| self.step(&here)) {
+            Some(step) => {
+                let record = Record {
+                    context_tokens: Some(step.context_tokens),
+                    ..Record::of("step")
+                };
+                (Answer::Context(step.text), record)
+            }
+            None => (Answer::Nothing, Record::default()),
+        }
+    }
+
+    /// Settings and profiles where the client works; none if they cannot be read.
+    fn here(&self) -> Option<Here> {
+        let dir = self.call.dir.as_deref().unwrap_or(Path::new("."));
+        load::here(self.dirs, dir).ok()
+    }
+
+    /// What this conversation's hooks remember; none for an event of no conversation.
+    fn file(&self) -> Option<HookFile> {
+        let conversation = self.call.conversation.as_deref()?;
+        HookFile::new(&self.dirs.state, self.agent, conversation)
+    }
+
+    /// What happened, as the server is told.
+    fn event(&self) -> HookEvent {
+        match &self.call.event {
+            Event::Prompt { .. } => HookEvent::Prompt,
+            Event::Started { source } => HookEvent::Started {
+                source: source.clone(),
+            },
+            Event::ToolStarts { tool, .. } => HookEvent::ToolStarts { tool: tool.clone() },
+            Event::ToolEnded { tool } => HookEvent::ToolEnded { tool: tool.clone() },
+            Event::Permission { question } => HookEvent::Permission {
+                question: question.clone(),
+            },
+            Event::Waiting { message } => HookEvent::Waiting {
+                message: message.clone(),
+            },
+            Event::TurnEnded { why } => HookEvent::TurnEnded {
+                why: match why {
+                    TurnEnd::Done => hook::TurnEnd::Done,
+                    TurnEnd::Error => hook::TurnEnd::Error,
+                    TurnEnd::Interrupted => hook::TurnEnd::Interrupted,
+                },
+            },
+            Event::Ended { reason } => HookEvent::Ended {
+                reason: reason.clone(),
+            },
+            Event::SubagentStarted | Event::SubagentEnded | Event::Other => HookEvent::Other {
+                name: self.call.name.clone(),
+            },
+        }
+    }
+}
+
+fn tell(inside: &Inside, agent: &str, call: HookCall, event: HookEvent) {
+    let (Some(session), Some(socket)) = (inside.session, &inside.socket) else {
+        return;
+    };
+    let report = HookReport {
+        session,
+        agent: agent.to_owned(),
+        event,
+        conversation: call.conversation,
+        transcript: call.transcript,
+        subagent: call.subagent,
+    };
+    let Ok(mut line) = serde_json::to_vec(&Tell::Hook(report)) else {
+        return;
+    };
+    line.push(b'\n');
+    let Ok(mut stream) = UnixStream::connect(socket) else {
+        return;
+    };
+    drop(stream.set_write_timeout(Some(TELL_PATIENCE)));
+    drop(stream.write_all(&line));
+}
+
+/// All of stdin; none if it is empty, too large or does not end in time.
+fn read_stdin() -> Option<Vec<u8>> {
+    let (done, read) = mpsc::channel();
+    // The thread may outlive its use: a client that never closes stdin ends it with this process.
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let whole = std::io::stdin()
+            .lock()
+            .take(LARGEST)
+            .read_to_end(&mut bytes)
+            .is_ok();
+        drop(done.send(whole.then_some(bytes)));
+    });
+    read.recv_timeout(PATIENCE)
+        .ok()
+        .flatten()
+        .filter(|bytes| !bytes.is_empty())
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a command is an edge: it reads the time once and hands it on"
+)]
+fn now() -> SystemTime {
+    SystemTime::now()
+}
+
+/// Today in the person's time zone, as it stands on an inbox line.
+fn today() -> String {
+    jiff::Zoned::now().date().to_string()
+}
