@@ -8,7 +8,7 @@ use super::{Answer, Hook, Record};
 use crate::config::load::Here;
 use crate::config::settings::Settings;
 use crate::deck::brake::said::{self, Named};
-use crate::deck::brake::{Brake, stop};
+use crate::deck::brake::{Brake, Step, stop};
 use crate::deck::handoff::{self, Kind};
 use crate::deck::meter::{Figures, Newest};
 use crate::deck::tool::Tool;
@@ -31,22 +31,30 @@ struct Held {
 impl Hook<'_> {
     /// The step that has come since the last event, if any.
     pub(super) fn step(&self, here: &Here) -> Option<Told> {
-        let file = self.file()?;
-        let state = file.read();
+        let state = self.file()?.read();
         let held = self.held(here, &state)?;
+        let step = self.pull(here, &state, &held)?;
+        let note = self.note(here)?;
+        Some(Told {
+            context_tokens: held.context_tokens,
+            text: said::instruction(step, &self.named(&held, &note)),
+        })
+    }
+
+    /// Fires the step that has come. Of two hooks at once one says it; where nothing can be remembered nothing is said,
+    /// rather than the same at every event.
+    fn pull(&self, here: &Here, state: &HookState, held: &Held) -> Option<Step> {
         let steps = here.settings.brake.of(self.agent, held.window);
         let pulled = |state: &HookState| {
             let mut brake = Brake::after(steps.clone(), &state.steps);
             (brake.pull(held.context_tokens), brake.fired_lines())
         };
         // Nearly no event moves a step: no lock for those.
-        if pulled(&state).1 == state.steps {
+        if pulled(state).1 == state.steps {
             return None;
         }
         let stops = Brake::new(steps.clone()).stops(held.context_tokens);
-        // Two hooks at once: the one that remembers it first says it. Where nothing can be remembered nothing is said,
-        // rather than the same at every event.
-        let step = file.update(|state| {
+        let step = self.file()?.update(|state| {
             let (step, lines) = pulled(state);
             state.steps = lines;
             state.stopped = match state.stopped {
@@ -55,12 +63,7 @@ impl Hook<'_> {
             };
             step
         });
-        let step = step.ok().flatten()?;
-        let note = self.note(here)?;
-        Some(Told {
-            context_tokens: held.context_tokens,
-            text: said::instruction(step, &self.named(&held, &note)),
-        })
+        step.ok().flatten()
     }
 
     /// Whether a tool of the main conversation may run.
@@ -99,15 +102,18 @@ impl Hook<'_> {
         if stop::allows(does, &note, |path| files::resolved(path, dir)) {
             return None;
         }
-        let since = state.stopped.unwrap_or_else(|| {
-            let now = millis(self.now);
-            drop(file.update(|state| *state.stopped.get_or_insert(now)));
-            now
-        });
+        // A refused tool has no end at which the step could be told.
+        let step = self.pull(&here, &state, &held);
+        let since = file.read().stopped.unwrap_or_default();
         let missing = due(&note, since)?;
+        let named = self.named(&held, &note);
+        let refusal = said::refusal(&named, &missing);
         Some(Told {
             context_tokens: held.context_tokens,
-            text: said::refusal(&self.named(&held, &note), &missing),
+            text: match step {
+                Some(step) => format!("{refusal}\n\n{}", said::instruction(step, &named)),
+                None => refusal,
+            },
         })
     }
 

@@ -3,6 +3,7 @@
 //! All tests of this module need the clients or their namespace; `tests/run --without-clients` skips them.
 
 mod blocked;
+mod brake;
 mod launch;
 mod lives;
 mod namespace;

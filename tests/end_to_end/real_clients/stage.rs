@@ -169,6 +169,11 @@ impl Stage {
                 })
             })
             .collect();
+        Self::with_lanes(client, clients, &json!(lanes))
+    }
+
+    /// The provider answers each request by these lanes.
+    pub(super) fn with_lanes(client: &'static Client, clients: &[&Client], lanes: &Value) -> Self {
         let scenario = json!({ "lanes": lanes });
         let home = Home::new();
         let Client { name, model, .. } = client;
