@@ -101,10 +101,8 @@ pub(super) fn read(stdin: &[u8]) -> Option<HookCall> {
         // A tool nobody knows may have our fields in another shape.
         .or_else(|| fields::<IgnoredAny>(json))?;
     let event = fields.event(&input);
-    let model = match &event {
-        Event::Started { .. } => stated_model(json),
-        _ => None,
-    };
+    let starts = matches!(event, Event::Started { .. });
+    let model = starts.then(|| stated_model(json)).flatten();
     Some(HookCall {
         event,
         name: fields.hook_event_name.0,
@@ -184,22 +182,22 @@ impl ToolInput {
             ("Write" | "Edit" | "MultiEdit", Some(path), _, _)
             | ("NotebookEdit", _, Some(path), _) => Tool::Write { paths: vec![path] },
             ("Bash", _, _, Some(command)) => Tool::Run { command },
-            ("apply_patch", _, _, Some(patch)) => patched(&patch),
+            ("apply_patch", _, _, Some(diff)) => patched(&diff),
             _ => Tool::Other,
         }
     }
 }
 
 /// The files that a patch of Codex adds or changes. One that takes files away is no plain writing.
-fn patched(patch: &str) -> Tool {
+fn patched(diff: &str) -> Tool {
     let mut paths = Vec::new();
-    for line in patch.lines() {
+    for line in diff.lines() {
         let Some(rest) = line.strip_prefix("*** ") else {
             continue;
         };
         match rest.split_once(": ") {
-            Some(("Add File" | "Update File" | "Move to", path)) => {
-                paths.push(PathBuf::from(path.trim()));
+            Some(("Add File" | "Update File" | "Move to", file)) => {
+                paths.push(PathBuf::from(file.trim()));
             }
             Some(("Delete File", _)) => return Tool::Other,
             _ => {}

@@ -150,6 +150,13 @@ pub(crate) fn dropped(variable: &str) -> bool {
     claude::PER_SESSION.contains(&variable) || codex::PER_SESSION.contains(&variable)
 }
 
+/// Whether a process with these variables runs inside an agent.
+pub(crate) fn is_inside<'a>(mut variables: impl Iterator<Item = &'a str>) -> bool {
+    variables.any(|variable| {
+        dropped(variable) && (variable.starts_with("CLAUDE") || variable.starts_with("CODEX"))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,6 +177,21 @@ mod tests {
             ("PATH", false),
         ] {
             assert_eq!(dropped(variable), gone, "{variable}");
+        }
+    }
+
+    #[test]
+    fn an_agent_is_known_by_what_it_adds() {
+        for (variables, inside) in [
+            (&["HOME", "CLAUDE_CONFIG_DIR", "COLUMNS"][..], false),
+            (&["HOME", "CLAUDECODE"], true),
+            (&["CODEX_THREAD_ID"], true),
+        ] {
+            assert_eq!(
+                is_inside(variables.iter().copied()),
+                inside,
+                "{variables:?}"
+            );
         }
     }
 

@@ -3,6 +3,7 @@
 mod attach;
 mod blocked;
 mod demo;
+mod guard;
 mod inbox;
 mod keys;
 mod ls;
@@ -52,6 +53,7 @@ enum Command {
     Park(park::Park),
     Inbox(inbox::Inbox),
     Blocked(blocked::Blocked),
+    Guard(guard::Guard),
     Profile(profile::Profile),
     Trust(trust::Trust),
     Server(server::Server),
@@ -133,6 +135,7 @@ fn run(out: &mut impl Write) -> Result<ExitCode> {
         Some(Command::Park(park)) => park.run(&dirs, out).map(done),
         Some(Command::Inbox(inbox)) => inbox.run(&dirs, out),
         Some(Command::Blocked(blocked)) => blocked.run(&dirs, out),
+        Some(Command::Guard(guard)) => guard.run(&dirs, out).map(done),
         Some(Command::Profile(profile)) => profile.run(&dirs, out).map(done),
         Some(Command::Trust(trust)) => trust.run(&dirs, out).map(done),
         Some(Command::Server(server)) => server.run(&dirs, out).map(done),

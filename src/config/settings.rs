@@ -283,6 +283,23 @@ impl Settings {
             .map(|(_, window)| *window)
     }
 
+    /// The window of a conversation that does not state it. `started_with` is the model as its start named it, with a
+    /// variant that rows leave out; `model` that of its last call. A window that the context does not fit into is not
+    /// the one.
+    pub(crate) fn window(
+        &self,
+        started_with: Option<&str>,
+        model: Option<&str>,
+        context_tokens: Option<u64>,
+    ) -> Option<u64> {
+        let named = match (started_with, model) {
+            (Some(started), Some(model)) if started.starts_with(model) => started,
+            (started, model) => model.or(started)?,
+        };
+        self.window_of(named)
+            .filter(|window| context_tokens.is_none_or(|held| held <= *window))
+    }
+
     /// These settings with a repo's own over them.
     #[must_use]
     pub(crate) fn with(mut self, repo: RepoSettings) -> Self {
@@ -432,6 +449,35 @@ mod tests {
             _ => line.to_owned(),
         };
         DOCUMENTED.lines().map(|line| plain(line) + "\n").collect()
+    }
+
+    #[test]
+    fn a_window_is_that_of_the_model_in_use_and_large_enough() {
+        let settings = Settings::default();
+        for (started, model, context, window) in [
+            (None, Some("claude-opus-5-5"), 9, Some(1_000_000)),
+            (None, Some("claude-sonnet-4-5"), 9, Some(200_000)),
+            (
+                Some("claude-sonnet-4-5[1m]"),
+                Some("claude-sonnet-4-5"),
+                9,
+                Some(1_000_000),
+            ),
+            (None, Some("claude-sonnet-4-5"), 219_000, None),
+            // The person has changed the model since.
+            (
+                Some("claude-opus-5-5"),
+                Some("claude-sonnet-4-5"),
+                9,
+                Some(200_000),
+            ),
+            (Some("claude-opus-5-5"), None, 9, Some(1_000_000)),
+            (None, Some("new-model"), 9, None),
+            (None, None, 9, None),
+        ] {
+            let found = settings.window(started, model, Some(context));
+            assert_eq!(found, window, "{started:?} {model:?}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::brake::Step;
 use super::id::{AskId, ClientId, SessionId};
 use super::meter::Fact;
 use super::session::{Blocked, Note, Seed};
@@ -29,6 +30,12 @@ pub(crate) enum Event {
     Hook {
         session: SessionId,
         call: Call,
+    },
+    /// The session's model has other steps than it was started with: their lines in tokens, and the window they are of.
+    Steps {
+        session: SessionId,
+        steps: Vec<(Step, u64)>,
+        window: Option<u64>,
     },
     /// Rows were added to the session's transcript; `afresh`: these are its rows from the start.
     Facts {
@@ -139,6 +146,8 @@ pub(crate) enum Effect {
     Settle { session: SessionId, block: u64 },
     /// Let exactly this prompt pass once, then send it as this client needs it.
     SendAnyway { session: SessionId, prompt: String },
+    /// Let this session work on past its stop step: brake and guard refuse nothing in it any more.
+    TakeOffBrake { session: SessionId },
     /// Empty the client's input box, which holds this prompt.
     ClearBox { session: SessionId, prompt: String },
     /// Write the prompt into the inbox of the session's repo.

@@ -78,6 +78,15 @@ impl Deck {
                 facts,
                 afresh,
             } => self.facts(session, facts, afresh),
+            Event::Steps {
+                session,
+                steps,
+                window,
+            } => self.change(session, |it| {
+                it.seed.window = window;
+                it.seed.brake = brake::Brake::after(steps, &it.seed.brake.fired_lines());
+                vec![Effect::Save { session }, Effect::Announce]
+            }),
             Event::Status { session, status } => self.change(session, |it| {
                 let mut effects = announce_if(status_says(it, status, now));
                 if matches!(status, Status::Idle | Status::Done | Status::Failed) {
@@ -272,6 +281,13 @@ impl Deck {
                 note: Some(note.path),
                 by,
             }),
+            (
+                Question::Step {
+                    step: brake::Step::Stop,
+                    ..
+                },
+                Choice::Send,
+            ) => effects.push(Effect::TakeOffBrake { session }),
             (Question::Blocked(_), Choice::Cancel)
             | (Question::Note(_), Choice::Park | Choice::Send | Choice::Cancel)
             | (Question::Step { .. }, _) => {}
@@ -495,5 +511,49 @@ mod tests {
         let effects = hook(&mut deck, parked);
         assert!(!effects.contains(&clear()), "{effects:?}");
         assert_eq!(says(&mut deck, Status::Done), [clear()]);
+    }
+
+    #[test]
+    fn a_person_lets_a_session_work_on_past_its_stop_alone() {
+        for (step, choice, expected) in [
+            (
+                brake::Step::Stop,
+                Choice::Send,
+                vec![Effect::TakeOffBrake { session: S }],
+            ),
+            (brake::Step::Stop, Choice::Cancel, vec![]),
+            (brake::Step::Hard, Choice::Send, vec![]),
+        ] {
+            let mut deck = deck();
+            let steps = Event::Steps {
+                session: S,
+                steps: vec![(step, 100)],
+                window: Some(1_000),
+            };
+            tell(&mut deck, steps);
+            let facts = vec![meter::Fact::Call {
+                key: None,
+                model: "opus".into(),
+                usage: meter::Usage {
+                    input: 200,
+                    output: 0,
+                },
+                sidechain: false,
+            }];
+            tell(
+                &mut deck,
+                Event::Facts {
+                    session: S,
+                    facts,
+                    afresh: false,
+                },
+            );
+            let session = deck.session(S).unwrap();
+            assert_eq!(session.window(), Some(1_000));
+            let ask = session.asks[0].id;
+            let by = ClientId(1);
+            let effects = tell(&mut deck, Event::Answered { ask, choice, by });
+            assert_eq!(effects, expected, "{step:?} {choice:?}");
+        }
     }
 }

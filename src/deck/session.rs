@@ -73,6 +73,8 @@ pub(crate) struct Seed {
     pub(crate) profile: Option<String>,
     pub(crate) color: Option<String>,
     pub(crate) agent: String,
+    /// The model it is started with, if that is said.
+    pub(crate) model: Option<String>,
     pub(crate) dir: PathBuf,
     pub(crate) repo: PathBuf,
     pub(crate) argv: Vec<String>,

@@ -127,6 +127,24 @@ impl HookFile {
     }
 }
 
+/// The file of the conversation with that id, whatever its agent; none if no hook of it has remembered anything.
+pub(crate) fn named(state_dir: &Path, conversation: &str) -> Option<HookFile> {
+    let ending = format!("-{}.json", file_name(conversation));
+    let mut paths: Vec<PathBuf> = fs::read_dir(state_dir.join("hooks"))
+        .ok()?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            !conversation.is_empty() && name.ends_with(&ending) && !name.starts_with('.')
+        })
+        .collect();
+    // An id that is the end of another one names nobody.
+    (paths.len() == 1).then(|| HookFile {
+        path: paths.remove(0),
+        state_dir: state_dir.to_owned(),
+    })
+}
+
 /// Blanks around a prompt may change on its way through the client's box.
 pub(crate) fn hash(prompt: &str) -> String {
     let text = prompt.trim().replace("\r\n", "\n");
@@ -217,6 +235,19 @@ mod tests {
         fs::write(&file.path, "{").unwrap();
         file.add_pass("a", UNIX_EPOCH).unwrap();
         assert_eq!(file.read().passes.len(), 1);
+    }
+
+    #[test]
+    fn a_conversation_is_found_by_its_id() {
+        let dir = tempfile::tempdir().unwrap();
+        file(dir.path()).update(|state| state.off = true).unwrap();
+        assert_eq!(named(dir.path(), "0b1c-2d"), Some(file(dir.path())));
+        for nobody in ["", "0b1c", "../x"] {
+            assert_eq!(named(dir.path(), nobody), None, "{nobody}");
+        }
+        let other = HookFile::new(dir.path(), "codex", "0b1c-2d").unwrap();
+        other.update(|state| state.off = true).unwrap();
+        assert_eq!(named(dir.path(), "0b1c-2d"), None);
     }
 
     #[test]

@@ -53,13 +53,13 @@ impl Hook<'_> {
         if pulled(state).1 == state.steps {
             return None;
         }
-        let stops = Brake::new(steps.clone()).stops(held.context_tokens);
+        let at_stop = Brake::new(steps.clone()).stops(held.context_tokens);
         let step = self.file()?.update(|state| {
             let (step, lines) = pulled(state);
             state.steps = lines;
             state.stopped = match state.stopped {
-                Some(since) if stops => Some(since),
-                _ => stops.then(|| millis(self.now)),
+                Some(since) if at_stop => Some(since),
+                _ => at_stop.then(|| millis(self.now)),
             };
             step
         });
@@ -167,17 +167,20 @@ pub(super) fn figures(
     Some(newest.figures())
 }
 
-/// The window as the transcript states it, else as settings or the table have it for the model, as long as the context
-/// does not show that to be too small.
-pub(super) fn window(figures: &Figures, stated: Option<&str>, settings: &Settings) -> Option<u64> {
-    // The start of a conversation names the model with its variant, which rows leave out.
-    let model = match (stated, figures.model.as_deref()) {
-        (Some(stated), Some(model)) if stated.starts_with(model) => Some(stated),
-        (stated, model) => model.or(stated),
+/// The window as the transcript states it, else as settings or the table have it for the model.
+pub(super) fn window(
+    figures: &Figures,
+    started_with: Option<&str>,
+    settings: &Settings,
+) -> Option<u64> {
+    let known = || {
+        settings.window(
+            started_with,
+            figures.model.as_deref(),
+            figures.context_tokens,
+        )
     };
-    let known = || settings.window_of(model?);
-    let fits = |window: &u64| figures.context_tokens.is_none_or(|held| held <= *window);
-    figures.window.or_else(|| known().filter(fits))
+    figures.window.or_else(known)
 }
 
 /// What the note still lacks; none if it is complete and newer than the stop step.
@@ -212,48 +215,6 @@ pub(super) fn file_name(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_window_is_what_is_stated_else_what_is_known_and_large_enough() {
-        let settings = Settings::default();
-        for (stated, model, context, window_then) in [
-            (None, Some("claude-opus-5-5"), 9, Some(1_000_000)),
-            (None, Some("claude-sonnet-4-5"), 9, Some(200_000)),
-            (
-                Some("claude-sonnet-4-5[1m]"),
-                Some("claude-sonnet-4-5"),
-                9,
-                Some(1_000_000),
-            ),
-            (None, Some("claude-sonnet-4-5"), 219_000, None),
-            // The person has changed the model since.
-            (
-                Some("claude-opus-5-5"),
-                Some("claude-sonnet-4-5"),
-                9,
-                Some(200_000),
-            ),
-            (Some("claude-opus-5-5"), None, 9, Some(1_000_000)),
-            (None, Some("new-model"), 9, None),
-            (None, None, 9, None),
-        ] {
-            let figures = Figures {
-                context_tokens: Some(context),
-                model: model.map(str::to_owned),
-                ..Figures::default()
-            };
-            assert_eq!(
-                window(&figures, stated, &settings),
-                window_then,
-                "{stated:?} {model:?}"
-            );
-            let said = Figures {
-                window: Some(258_400),
-                ..figures
-            };
-            assert_eq!(window(&said, stated, &settings), Some(258_400));
-        }
-    }
 
     #[test]
     fn a_note_is_due_until_it_is_complete_and_new() {

@@ -209,6 +209,7 @@ impl Server {
                 });
             }
             Effect::SendAnyway { session, prompt } => self.send_anyway(session, &prompt),
+            Effect::TakeOffBrake { session } => self.take_off_brake(session),
             Effect::ClearBox { session, prompt } => {
                 if let Some(dialect) = self.dialect(session) {
                     self.programs.clear(session, dialect.clear_box(&prompt));

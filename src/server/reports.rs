@@ -102,11 +102,14 @@ impl Server {
                 session,
                 facts,
                 afresh,
-            } => self.deck(Event::Facts {
-                session,
-                facts,
-                afresh,
-            }),
+            } => {
+                self.steps_for(session, &facts);
+                self.deck(Event::Facts {
+                    session,
+                    facts,
+                    afresh,
+                });
+            }
             Seen::Text {
                 kind: Kind::Inbox,
                 repo,

@@ -8,6 +8,7 @@ use super::launch::{Planned, Purpose};
 use super::programs::{self, Keeper, Program, Start};
 use super::{Server, Starting, screens, start, view};
 use crate::agents;
+use crate::deck::meter::Fact;
 use crate::deck::{ClientId, Event, Seed, Session, SessionId};
 use crate::error::{Error, Result};
 use crate::files::hook_state::HookFile;
@@ -230,6 +231,61 @@ impl Server {
         }
         if let Some(dialect) = self.dialect(id) {
             self.programs.type_in(id, dialect.resubmit(prompt));
+        }
+    }
+
+    /// The person lets a session work on past its stop step.
+    pub(super) fn take_off_brake(&mut self, id: SessionId) {
+        let Some(session) = self.deck.session(id) else {
+            return;
+        };
+        let name = session.name.clone();
+        let conversation = session.conversation.clone().unwrap_or_default();
+        let file = HookFile::new(&self.dirs.state, &session.seed.agent, &conversation);
+        match file.map(|file| file.update(|state| state.off = true)) {
+            Some(Err(error)) => self.say(Level::Error, &error.line()),
+            Some(Ok(())) => {
+                let text =
+                    format!("nothing is refused any more; `sessdeck guard on {name}` undoes it");
+                self.say(Level::Info, &text);
+            }
+            None => {}
+        }
+    }
+
+    /// Brings the steps of the brake in line with the model that these rows of the transcript name: a person changes
+    /// models, and often names none at the start.
+    pub(super) fn steps_for(&mut self, id: SessionId, facts: &[Fact]) {
+        let Some(session) = self.deck.session(id) else {
+            return;
+        };
+        let mut calls = facts.iter().rev().filter_map(|fact| {
+            if let Fact::Call {
+                model,
+                usage,
+                sidechain: false,
+                ..
+            } = fact
+            {
+                Some((model, usage.context()))
+            } else {
+                None
+            }
+        });
+        let Some((model, context)) = calls.next() else {
+            return;
+        };
+        let seed = &session.seed;
+        let window =
+            self.settings
+                .window(seed.model.as_deref(), Some(model.as_str()), Some(context));
+        let steps = self.settings.brake.of(&seed.agent, window);
+        if !seed.brake.steps().is_empty() && steps != seed.brake.steps() {
+            self.deck(Event::Steps {
+                session: id,
+                steps,
+                window,
+            });
         }
     }
 

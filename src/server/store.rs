@@ -39,6 +39,8 @@ struct Record {
     #[serde(default)]
     fired: usize,
     window: Option<u64>,
+    #[serde(default)]
+    model: Option<String>,
     guarded: bool,
     handoff_from: Option<PathBuf>,
     inbox: Option<String>,
@@ -153,6 +155,7 @@ impl Record {
                 .collect(),
             fired: seed.brake.fired(),
             window: seed.window,
+            model: seed.model.clone(),
             guarded: seed.guarded,
             handoff_from: seed.handoff_from.clone(),
             inbox: seed.inbox.clone(),
@@ -185,6 +188,7 @@ impl Record {
             conversation: self.conversation.clone(),
             brake: Brake::restored(steps, self.fired),
             window: self.window,
+            model: self.model,
             guarded: self.guarded,
             handoff_from: self.handoff_from,
             inbox: self.inbox,
@@ -218,6 +222,7 @@ mod tests {
             argv: vec!["claude".into(), "--".into(), "a\nb".into()],
             brake: Brake::restored(vec![(Step::Checkpoint, 10), (Step::Checkpoint, 20)], 1),
             window: Some(7),
+            model: Some("opus".into()),
             inbox: Some("abc".into()),
             ..Seed::default()
         };

@@ -44,15 +44,16 @@ impl Named<'_> {
             self.note.display(),
         )
     }
+}
 
-    fn headings(&self) -> String {
-        let required = handoff::Kind::Session.required().join("`, `## ");
-        format!(
-            "The note begins with front matter (thread, session, agent, previous, written) and fills the headings \
-             `## {required}`, in {} lines at most, with exact commands and paths.",
-            handoff::Kind::Session.longest()
-        )
-    }
+/// What stands in a note.
+fn headings() -> String {
+    let required = handoff::Kind::Session.required().join("`, `## ");
+    format!(
+        "The note begins with front matter (thread, session, agent, previous, written) and fills the headings \
+         `## {required}`, in {} lines at most, with exact commands and paths.",
+        handoff::Kind::Session.longest()
+    )
 }
 
 /// The instruction of a step. Its first line asks for the warning that the person sees.
@@ -71,7 +72,7 @@ pub(crate) fn instruction(step: Step, named: &Named<'_>) -> String {
             "Start closing: take on nothing new, bring what is open to a clean state, write the handoff note, and let \
              the work go on in a fresh session before the next step. {} {} The fresh session starts with: {}",
             named.one_place(),
-            named.headings(),
+            headings(),
             named.command()
         ),
         Step::Hard => format!(
@@ -79,13 +80,13 @@ pub(crate) fn instruction(step: Step, named: &Named<'_>) -> String {
              files to open. Write it to {note}. {} {} Commit it, then print this command, which starts the fresh \
              session, as the last line of your reply: {}",
             named.one_place(),
-            named.headings(),
+            headings(),
             named.command()
         ),
         Step::Stop => format!(
             "Stop: nothing else is done in this session. {} {} {}",
             only(named),
-            named.headings(),
+            headings(),
             then(named)
         ),
     };
@@ -103,7 +104,7 @@ pub(crate) fn refusal(named: &Named<'_>, missing: &[String]) -> String {
          {} {}",
         named.size(),
         only(named),
-        named.headings(),
+        headings(),
         then(named)
     )
 }
@@ -111,7 +112,7 @@ pub(crate) fn refusal(named: &Named<'_>, missing: &[String]) -> String {
 /// What is left to do at the stop step.
 fn only(named: &Named<'_>) -> String {
     let note = named.note.display().to_string();
-    let quoted = shell_quoted(&[note.clone()]);
+    let quoted = shell_quoted(std::slice::from_ref(&note));
     format!(
         "Allowed are reading and searching, writing {note}, and exactly `git add -- {quoted}` and \
          `git commit -m 'MESSAGE' -- {quoted}`, each as a command of its own; all else is refused until that note is \

@@ -46,7 +46,8 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
-    pub(super) fn context(self) -> u64 {
+    /// What the conversation holds after the call.
+    pub(crate) fn context(self) -> u64 {
         self.input.saturating_add(self.output)
     }
 }

@@ -60,9 +60,9 @@ impl Newest {
             Fact::Total {
                 last: Last::Estimate(_),
                 ..
-            } => return true,
+            }
+            | Fact::Compacted(Compaction::Boundary { .. }) => return true,
             Fact::Total { total, .. } => Ident::Total(*total),
-            Fact::Compacted(Compaction::Boundary { .. }) => return true,
             Fact::Compacted(Compaction::Record | Compaction::Event) => {
                 self.compacted = true;
                 return false;

@@ -177,6 +177,7 @@ fn plan_with(
         } else {
             "shell".to_owned()
         },
+        model: recipe.model,
         title: recipe.title,
         profile: recipe.profile,
         color,

@@ -25,6 +25,12 @@ pub(in super::super) fn choice(ask: &Ask, key: Chord) -> Option<Choice> {
         (AskKind::Blocked { .. }, Code::Char('s')) => Some(Choice::Send),
         (AskKind::Blocked { .. } | AskKind::Note { .. }, Code::Esc)
         | (AskKind::Step { .. }, Code::Esc | Code::Enter) => Some(Choice::Cancel),
+        (
+            AskKind::Step {
+                step: Step::Stop, ..
+            },
+            Code::Char('w'),
+        ) => Some(Choice::Send),
         _ => None,
     }
 }
@@ -68,7 +74,11 @@ pub(in super::super) fn draw(
             write(inner, lines, buf);
         }
         AskKind::Step { step, .. } => {
-            let keys = if armed { &[("enter", "read")] } else { unarmed };
+            let keys: &[(&str, &str)] = match step {
+                Step::Stop if session.guarded => &[("enter", "read"), ("w", "let it work on")],
+                _ => &[("enter", "read")],
+            };
+            let keys = if armed { keys } else { unarmed };
             let title = format!("{}: {}", step_name(*step), session.title);
             let (width, _) = inside(area, (70, 10));
             let lines = step_lines(session, ask, width, scene.theme);
@@ -234,17 +244,31 @@ fn step_lines(session: &Session, ask: &Ask, width: usize, theme: &Theme) -> Vec<
     };
     let mut line = meter::bar(&then, bar, theme);
     line.push_span(Span::styled(format!(" {figure} tokens"), style(theme.text)));
-    let what = match step {
-        Step::Checkpoint => {
+    let what = match (step, session.guarded) {
+        (Step::Checkpoint, true) => {
+            "The agent is told to write down where it stands, and to go on. Nothing is asked of you."
+        }
+        (Step::Checkpoint, false) => {
             "A good moment to have the agent write down where it stands, before it goes on."
         }
-        Step::Soft => {
+        (Step::Soft, true) => {
+            "The agent is told to bring this to a close. Give it no new subject; start a fresh session for that."
+        }
+        (Step::Soft, false) => {
             "Bring it to a close. Give it no new subject; start a fresh session for that."
         }
-        Step::Hard => {
+        (Step::Hard, true) => {
+            "Every further turn reads all of this again. The agent is told to write its handoff note now; a fresh \
+             session goes on from it."
+        }
+        (Step::Hard, false) => {
             "Every further turn reads all of this again. Have the agent write its handoff note now."
         }
-        Step::Stop => {
+        (Step::Stop, true) => {
+            "All but the handoff note is refused from here on. Once the note is complete, a fresh session goes on from \
+             it with one key."
+        }
+        (Step::Stop, false) => {
             "There is hardly room left. Have the handoff note written and go on in a fresh session."
         }
     };

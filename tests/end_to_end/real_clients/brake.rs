@@ -244,3 +244,30 @@ fn a_client_that_compacts_by_itself_gets_checkpoints_alone() {
         assert_eq!(told(&stage, step), 0, "{step}");
     }
 }
+
+#[test]
+fn the_person_lets_a_session_work_on_past_its_stop() {
+    let turns = json!([
+        says("One.", 660_000),
+        runs("touch first", 661_000),
+        says("Two.", 661_100),
+        runs("touch second", 661_200),
+        says("Three.", 661_300),
+    ]);
+    let stage = Stage::new(&CLAUDE, &turns);
+    let flags = ["--permission-mode=dontAsk", "--allowedTools=Bash"];
+    let terminal = stage.begin(&[&flags[..], &[ON_TOPIC]].concat());
+    terminal.wait_for_text(TITLES[3]);
+    terminal.wait_for_text("w let it work on");
+    terminal.keys("w");
+    terminal.wait_for_text("nothing is refused any more");
+    say(&terminal, &CLAUDE, "go on", "Two.");
+    stage.wait_for_state(1, "your_turn");
+    assert!(stage.home.path("repo/first").exists());
+
+    let name = stage.sessions()[0]["name"].as_str().unwrap().to_owned();
+    let said = stage.home.sessdeck(&["guard", "on", &name]).ok();
+    assert!(said.contains("brake and guard are on"), "{said}");
+    say(&terminal, &CLAUDE, "go on", "Three.");
+    assert!(!stage.home.path("repo/second").exists());
+}
