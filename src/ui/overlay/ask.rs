@@ -22,10 +22,10 @@ pub(in super::super) fn choice(ask: &Ask, key: Chord) -> Option<Choice> {
     match (&ask.kind, key.key()) {
         (AskKind::Blocked { .. } | AskKind::Note { .. }, Code::Char('o')) => Some(Choice::Open),
         (AskKind::Blocked { .. }, Code::Char('p')) => Some(Choice::Park),
-        (AskKind::Blocked { .. }, Code::Char('s')) => Some(Choice::Send),
         (AskKind::Blocked { .. } | AskKind::Note { .. }, Code::Esc)
         | (AskKind::Step { .. }, Code::Esc | Code::Enter) => Some(Choice::Cancel),
-        (
+        (AskKind::Blocked { .. }, Code::Char('s'))
+        | (
             AskKind::Step {
                 step: Step::Stop, ..
             },
@@ -76,7 +76,7 @@ pub(in super::super) fn draw(
         AskKind::Step { step, .. } => {
             let keys: &[(&str, &str)] = match step {
                 Step::Stop if session.guarded => &[("enter", "read"), ("w", "let it work on")],
-                _ => &[("enter", "read")],
+                Step::Checkpoint | Step::Soft | Step::Hard | Step::Stop => &[("enter", "read")],
             };
             let keys = if armed { keys } else { unarmed };
             let title = format!("{}: {}", step_name(*step), session.title);

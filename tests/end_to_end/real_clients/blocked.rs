@@ -1,6 +1,6 @@
 //! A prompt that belongs elsewhere is blocked, and each answer of the modal does what it says.
 
-use super::stage::{Client, MODAL, OFF_TOPIC, Stage, texts_of_user};
+use super::stage::{Client, MODAL, OFF_TOPIC, ON_TOPIC, Stage, texts_of_user};
 use super::with_both;
 use crate::patience::wait_until;
 use crate::terminal::Terminal;
@@ -13,6 +13,9 @@ with_both!(
     an_off_topic_prompt_is_cancelled_and_forced,
     a_park_sign_costs_no_turn,
     what_is_typed_on_after_a_park_stays,
+    a_parked_prompt_is_the_models_where_that_is_set,
+    a_conversation_is_told_where_side_ideas_go,
+    outside_the_deck_the_message_says_what_to_type,
 );
 
 /// Types what does not belong here, and is asked.
@@ -157,4 +160,96 @@ fn what_is_typed_on_after_a_park_stays(client: &'static Client) {
     }
     terminal.wait_for_text(client.blocked);
     client.wait_for_box(&terminal, "and now the other thing");
+}
+
+fn a_parked_prompt_is_the_models_where_that_is_set(client: &'static Client) {
+    let stage = Stage::echo(client);
+    stage
+        .home
+        .write("deck/config/config.toml", "park = \"model\"\n");
+    let terminal = stage.waiting();
+    let thought = ">> the basket rounds wrong, see src/money.rs";
+    client.say(&terminal, "", thought);
+    let request = stage.wait_for_prompt(thought);
+    let body = request["body"].to_string();
+    let inbox = stage.home.path("repo/hot-todo.md");
+    for words in [
+        "a side thought of the person's",
+        &format!("Append it to {}", inbox.display()),
+        "the basket rounds wrong, see src/money.rs",
+        "return to the task",
+    ] {
+        assert!(body.contains(words), "{words} in {body}");
+    }
+    stage.wait_for_state(1, "your_turn");
+    assert!(!inbox.exists());
+}
+
+fn a_conversation_is_told_where_side_ideas_go(client: &'static Client) {
+    const RULE: &str = "keeps side ideas in an inbox";
+    let told = |stage: &Stage| {
+        let request = stage.wait_for_prompt(ON_TOPIC);
+        request["body"].to_string().matches(RULE).count()
+    };
+    let stage = Stage::echo(client);
+    let _without = stage.waiting();
+    assert_eq!(told(&stage), 0);
+
+    let stage = Stage::echo(client);
+    stage.home.write("repo/hot-todo.md", "# Later\n");
+    let _with = stage.waiting();
+    assert_eq!(told(&stage), 1);
+}
+
+fn outside_the_deck_the_message_says_what_to_type(client: &'static Client) {
+    let stage = Stage::echo(client);
+    let terminal = stage.home.terminal(&["run", ON_TOPIC], 160, 50);
+    terminal.wait_for_text(&format!("You said: {ON_TOPIC}"));
+    let in_box = |text: &'static str| {
+        terminal.wait_for(text, |screen| {
+            let rows = screen.text();
+            client.in_box(rows.lines()) == Some(text)
+        });
+    };
+    in_box("");
+    let say = |before: &str, prompt: &str| {
+        for (at, letter) in prompt.char_indices() {
+            terminal.send(letter.to_string());
+            let so_far = format!("{before}{}", &prompt[..at + letter.len_utf8()]);
+            terminal.wait_for(&so_far, |screen| {
+                let rows = screen.text();
+                client.in_box(rows.lines()) == Some(so_far.trim_end())
+            });
+        }
+        terminal.keys("enter");
+    };
+    say("", OFF_TOPIC);
+    for words in [
+        "matched: readme, tutorial",
+        "sessdeck new --profile docs --model",
+        "put !! at its end",
+        "put >> in front",
+    ] {
+        terminal.wait_for_text(words);
+    }
+    let forced = format!("{OFF_TOPIC} !!");
+    if client.puts_back {
+        in_box(OFF_TOPIC);
+        say(OFF_TOPIC, " !!");
+    } else {
+        in_box("");
+        say("", &forced);
+    }
+    terminal.wait_for_text(&format!("You said: {forced}"));
+    in_box("");
+    say("", ">> the start is slow, see cli/main");
+    terminal.wait_for_text("parked in the inbox");
+    if client.puts_back {
+        terminal.wait_for_text("ctrl+u");
+    }
+    assert!(stage.home.read("repo/hot-todo.md").contains("see cli/main"));
+    assert!(
+        !stage.home.path("deck/run").exists(),
+        "a server was started"
+    );
 }

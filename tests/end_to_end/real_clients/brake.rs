@@ -82,12 +82,12 @@ fn four_steps_come_once_each_and_the_last_leaves_the_note_alone() {
         { "text": "I write the note.", "usage": usage(661_200),
           "tools": [{ "name": "Write", "input": { "file_path": NOTE, "content": note } }] },
         runs(&format!("git add -- {NOTE}"), 661_300),
+        runs(&format!("git commit -q -m 'note: it is (all) done' -- {NOTE}"), 661_350),
         runs("touch allowed", 661_400),
         says("Rung 5.", 661_500),
         says("Rung 6.", 661_600),
     ]);
     let stage = Stage::new(&CLAUDE, &turns);
-    git(&stage, &["init", "-q"]);
     let terminal = stage.begin(&[
         "--permission-mode=dontAsk",
         "--allowedTools=Bash,Write",
@@ -126,8 +126,9 @@ fn four_steps_come_once_each_and_the_last_leaves_the_note_alone() {
     assert_eq!(std::fs::read_to_string(&path).unwrap().trim(), note.trim());
     assert!(!stage.home.path("repo/forbidden").exists());
     assert!(stage.home.path("repo/allowed").exists());
-    let staged = git(&stage, &["diff", "--cached", "--name-only"]);
-    assert_eq!(staged.trim(), format!("docs/handoffs/{name}.md"));
+    let committed = git(&stage, &["show", "--name-only", "--format=%s"]);
+    let expected = format!("note: it is (all) done\n\ndocs/handoffs/{name}.md\n");
+    assert_eq!(committed, expected);
     // Two were refused, each with what may be done instead.
     assert_eq!(told(&stage, "which is its end"), 2);
 }

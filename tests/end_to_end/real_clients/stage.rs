@@ -39,7 +39,7 @@ pub(super) struct Client {
 
 impl Client {
     /// What stands in the box, its last row on the screen that has the sign.
-    fn in_box<'a>(&self, rows: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    pub(super) fn in_box<'a>(&self, rows: impl Iterator<Item = &'a str>) -> Option<&'a str> {
         let text = rows
             .filter_map(|row| row.strip_prefix(self.box_sign))
             .last()?
