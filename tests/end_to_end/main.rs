@@ -7,6 +7,7 @@
 
 #[cfg(test)]
 mod bad_input;
+mod brake;
 mod clients;
 #[cfg(test)]
 mod deck;

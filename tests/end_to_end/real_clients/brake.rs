@@ -272,3 +272,36 @@ fn the_person_lets_a_session_work_on_past_its_stop() {
     say(&terminal, &CLAUDE, "go on", "Three.");
     assert!(!stage.home.path("repo/second").exists());
 }
+
+#[test]
+fn one_long_turn_of_codex_is_told_too() {
+    let runs = |command: &str, context: u64| {
+        json!({
+            "text": format!("I run {command}"),
+            "tools": [{ "name": "exec_command", "input": { "cmd": command } }],
+            "usage": usage(context),
+        })
+    };
+    let turns = json!([
+        runs("true 1", 130_000),
+        runs("true 2", 131_000),
+        runs("true 3", 210_000),
+        runs("true 4", 211_000),
+        says("The end.", 212_000),
+    ]);
+    let stage = Stage::new(&CODEX, &turns);
+    let _terminal = stage.begin(&[
+        "--sandbox=danger-full-access",
+        "--ask-for-approval=never",
+        ON_TOPIC,
+    ]);
+    wait_until("the whole turn", || {
+        (stage.requests().len() == 5).then_some(())
+    });
+    let counts: Vec<usize> = stage
+        .requests()
+        .iter()
+        .map(|request| request["body"].to_string().matches(WARNING).count())
+        .collect();
+    assert!(counts[2] == 1 && counts[4] == 2, "{counts:?}");
+}
