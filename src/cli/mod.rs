@@ -12,6 +12,7 @@ mod park;
 mod profile;
 mod server;
 mod session;
+mod stats;
 mod trust;
 
 use std::io::{self, Write};
@@ -54,6 +55,7 @@ enum Command {
     Inbox(inbox::Inbox),
     Blocked(blocked::Blocked),
     Guard(guard::Guard),
+    Stats(stats::Stats),
     Profile(profile::Profile),
     Trust(trust::Trust),
     Server(server::Server),
@@ -135,6 +137,7 @@ fn run(out: &mut impl Write) -> Result<ExitCode> {
         Some(Command::Park(park)) => park.run(&dirs, out).map(done),
         Some(Command::Inbox(inbox)) => inbox.run(&dirs, out),
         Some(Command::Blocked(blocked)) => blocked.run(&dirs, out),
+        Some(Command::Stats(stats)) => stats.run(&dirs, out).map(done),
         Some(Command::Guard(guard)) => guard.run(&dirs, out).map(done),
         Some(Command::Profile(profile)) => profile.run(&dirs, out).map(done),
         Some(Command::Trust(trust)) => trust.run(&dirs, out).map(done),

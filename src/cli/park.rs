@@ -1,8 +1,8 @@
 //! `sessdeck park`.
 
 use std::io::{Read, Write};
-use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::time::Duration;
 
 use clap::Args;
 
@@ -13,6 +13,7 @@ use crate::config::settings::Settings;
 use crate::deck::{inbox, launch};
 use crate::error::{Error, Exit, Result};
 use crate::files::inbox::InboxFile;
+use crate::hook::tell::tell;
 use crate::protocol::hook::Tell;
 use crate::terminal::plain;
 
@@ -57,21 +58,13 @@ impl Park {
         file.append(&line)?;
         let line = plain(line.lines().next().unwrap_or_default());
         if let Some(socket) = load::inside().socket {
-            tell(&socket, &line);
+            let parked = Tell::Parked { line: line.clone() };
+            let settings = here.map(|here| here.settings).unwrap_or_default();
+            let patience = || Duration::from_millis(settings.hook.patience_ms);
+            // The server may be gone: the line is written already.
+            drop(tell(&socket, &parked, patience));
         }
         writeln!(out, "{line}\n  in {}", file.path().display())?;
         Ok(())
-    }
-}
-
-/// Tells the session's server, which may be gone: the line is written already.
-fn tell(socket: &Path, line: &str) {
-    let tell = Tell::Parked {
-        line: line.to_owned(),
-    };
-    if let (Ok(mut stream), Ok(mut text)) = (UnixStream::connect(socket), serde_json::to_vec(&tell))
-    {
-        text.push(b'\n');
-        drop(stream.write_all(&text));
     }
 }

@@ -155,6 +155,24 @@ pub(crate) fn here(dirs: &Dirs, dir: &Path) -> Result<Here> {
     })
 }
 
+/// The same where a file is wrong or cannot be read, and what is wrong: then what can be read of the person's settings
+/// holds, without any profiles.
+pub(crate) fn here_in_any_case(dirs: &Dirs, dir: &Path) -> (Here, Option<Error>) {
+    match here(dirs, dir) {
+        Ok(here) => (here, None),
+        Err(error) => {
+            let here = Here {
+                repo: Repo::around(dir),
+                settings: settings(dirs).unwrap_or_default(),
+                set: Set::default(),
+                trust: Trust::Unknown,
+                hash: String::new(),
+            };
+            (here, Some(error))
+        }
+    }
+}
+
 /// What a repo's config.toml says, a line each.
 fn lines(text: &str) -> Vec<String> {
     let table: toml::Table = toml::from_str(text).unwrap_or_default();
@@ -361,6 +379,20 @@ mod tests {
             );
             assert_eq!(error.exit(), crate::error::Exit::Settings);
         }
+    }
+
+    #[test]
+    fn where_a_file_is_wrong_the_rest_holds() {
+        let world = World::new();
+        world.write("home/config/config.toml", "inbox = 'mine.md'");
+        world.write("home/config/profiles/x.toml", "= 1");
+        let (here, wrong) = here_in_any_case(&world.dirs, &world.temp.path().join("repo"));
+        assert_eq!(here.settings.inbox, "mine.md");
+        assert!(here.repo.is_repo && here.set.profiles.profiles.is_empty());
+        assert!(wrong.unwrap().line().contains("x.toml:1:"));
+        world.write("home/config/config.toml", "inbox = 1");
+        let (here, _) = here_in_any_case(&world.dirs, &world.temp.path().join("repo"));
+        assert_eq!(here.settings, Settings::default());
     }
 
     #[test]

@@ -32,6 +32,7 @@ pub(crate) struct Settings {
     pub(crate) journal: Journal,
     pub(crate) pacing: Pacing,
     pub(crate) hook: Hook,
+    pub(crate) log: Log,
     pub(crate) brake: Brake,
     pub(crate) guard: GuardSigns,
     pub(crate) subagents: Subagents,
@@ -79,6 +80,18 @@ pub(crate) struct Pacing {
 pub(crate) struct Hook {
     /// How long a hook waits for the server to take its message, in milliseconds.
     pub(crate) patience_ms: u64,
+}
+
+/// What the hook writes down of its decisions.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Log {
+    /// Bytes after which a file is closed and the next one begun.
+    pub(crate) bytes: u64,
+    /// Closed files that are kept.
+    pub(crate) keep: u32,
+    /// Whether prompts are written down too.
+    pub(crate) prompts: bool,
 }
 
 /// The context sizes at which a session is asked to close.
@@ -190,6 +203,7 @@ impl Default for Settings {
             journal: Journal::default(),
             pacing: Pacing::default(),
             hook: Hook::default(),
+            log: Log::default(),
             brake: Brake::default(),
             guard: GuardSigns::default(),
             subagents: Subagents::default(),
@@ -234,6 +248,16 @@ impl Default for Pacing {
 impl Default for Hook {
     fn default() -> Self {
         Self { patience_ms: 100 }
+    }
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self {
+            bytes: 4 << 20,
+            keep: 3,
+            prompts: false,
+        }
     }
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod meter;
 mod naming;
 pub(crate) mod profile;
 mod session;
+pub(crate) mod tally;
 pub(crate) mod tool;
 pub(crate) mod topic;
 

@@ -1,6 +1,7 @@
 //! Files that several processes write at once: under a lock, in one write or whole, never half.
 
 pub(crate) mod blocked;
+pub(crate) mod hook_log;
 pub(crate) mod hook_state;
 pub(crate) mod inbox;
 mod lock;

@@ -17,6 +17,7 @@ use crate::files::hook_state::HookState;
 
 /// A step that the model is told now.
 pub(super) struct Told {
+    pub(super) step: Step,
     pub(super) context_tokens: u64,
     pub(super) text: String,
 }
@@ -30,12 +31,14 @@ struct Held {
 
 impl Hook<'_> {
     /// The step that has come since the last event, if any.
-    pub(super) fn step(&self, here: &Here) -> Option<Told> {
+    pub(super) fn step(&self) -> Option<Told> {
+        let here = self.here();
         let state = self.file()?.read();
         let held = self.held(here, &state)?;
         let step = self.pull(here, &state, &held)?;
         let note = self.note(here)?;
         Some(Told {
+            step,
             context_tokens: held.context_tokens,
             text: said::instruction(step, &self.named(&held, &note)),
         })
@@ -91,24 +94,25 @@ impl Hook<'_> {
         if state.off {
             return None;
         }
-        let here = self.here()?;
-        let held = self.held(&here, &state)?;
+        let here = self.here();
+        let held = self.held(here, &state)?;
         let brake = Brake::new(here.settings.brake.of(self.agent, held.window));
         if !brake.stops(held.context_tokens) {
             return None;
         }
-        let note = self.note(&here)?;
+        let note = self.note(here)?;
         let dir = self.call.dir.as_deref().unwrap_or(Path::new("."));
         if stop::allows(does, &note, |path| files::resolved(path, dir)) {
             return None;
         }
         // A refused tool has no end at which the step could be told.
-        let step = self.pull(&here, &state, &held);
+        let step = self.pull(here, &state, &held);
         let since = file.read().stopped.unwrap_or_default();
         let missing = due(&note, since)?;
         let named = self.named(&held, &note);
         let refusal = said::refusal(&named, &missing);
         Some(Told {
+            step: Step::Stop,
             context_tokens: held.context_tokens,
             text: match step {
                 Some(step) => format!("{refusal}\n\n{}", said::instruction(step, &named)),

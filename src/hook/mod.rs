@@ -3,20 +3,24 @@
 //! It decides alone, from files, and tells the server without waiting. Any doubt of ours is silence and exit 0.
 
 mod brake;
+mod log;
 mod start;
+pub(crate) mod tell;
 mod topic;
 
+use std::cell::OnceCell;
 use std::io::{Read, Write};
-use std::os::unix::net::UnixStream;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::agents::{self, Dialect, Event, HookCall, TurnEnd};
 use crate::config::dirs::Dirs;
 use crate::config::load::{self, Here, Inside};
+use crate::deck::brake::Step;
+use crate::error::Error;
 use crate::files::hook_state::HookFile;
 use crate::protocol::hook::{self, HookEvent, HookReport, Tell};
 
@@ -26,17 +30,19 @@ use topic::Judged;
 const LARGEST: u64 = 32 << 20;
 /// The client writes its event at once. One that leaves stdin open is let through.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Telling the server is a courtesy; a server that is stuck must not be felt.
-const TELL_PATIENCE: Duration = Duration::from_millis(100);
 
 /// Runs the hook of that agent. Never fails.
 pub(crate) fn run(agent: &str, out: &mut impl Write) {
+    let began = ticks();
     // What a fault of ours would print, the client would show or take for an answer.
     panic::set_hook(Box::new(|_| {}));
-    let _fault = panic::catch_unwind(AssertUnwindSafe(|| answer(agent, out)));
+    let ran = panic::catch_unwind(AssertUnwindSafe(|| answer(agent, began, out)));
+    if ran.is_err() {
+        log::panicked(agent, began);
+    }
 }
 
-fn answer(agent: &str, out: &mut impl Write) -> Option<()> {
+fn answer(agent: &str, began: Instant, out: &mut impl Write) -> Option<()> {
     let stdin = read_stdin()?;
     let dialect = agents::named(agent)?;
     let call = dialect.hook(&stdin)?;
@@ -49,9 +55,14 @@ fn answer(agent: &str, out: &mut impl Write) -> Option<()> {
         dirs: &dirs,
         inside: &inside,
         now: now(),
+        here: OnceCell::new(),
     };
-    let outcome = hook.decide();
-    let answer = match &outcome.answer {
+    let Outcome {
+        answer,
+        event,
+        record,
+    } = hook.decide();
+    let answer = match &answer {
         Answer::Nothing => None,
         Answer::Block(reason) => Some(agents::answer_block(reason)),
         Answer::Context(text) => Some(agents::answer_context(&call.name, text)),
@@ -60,7 +71,8 @@ fn answer(agent: &str, out: &mut impl Write) -> Option<()> {
         // A client that has closed its end has let it through; that is its business.
         drop(writeln!(out, "{answer}").and_then(|()| out.flush()));
     }
-    tell(&inside, agent, call, outcome.event);
+    hook.log(record, began);
+    hook.tell(event);
     Some(())
 }
 
@@ -72,6 +84,8 @@ struct Hook<'a> {
     dirs: &'a Dirs,
     inside: &'a Inside,
     now: SystemTime,
+    /// Read where it is needed, once.
+    here: OnceCell<(Here, Option<Error>)>,
 }
 
 /// What the client is answered.
@@ -105,14 +119,18 @@ struct Outcome {
     record: Record,
 }
 
-/// What a decision is remembered by. Never the prompt.
+/// What the log keeps of a decision.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Record {
     /// Empty where nothing was to be decided.
     verdict: &'static str,
+    /// The profile that a prompt belongs to.
+    profile: Option<String>,
     /// The words that decided.
     matched: Vec<String>,
     context_tokens: Option<u64>,
+    /// The step of the brake that was told.
+    step: Option<Step>,
 }
 
 impl Record {
@@ -145,56 +163,68 @@ impl Hook<'_> {
 
     /// A prompt on its way to the model, typed or not.
     fn prompt(&self, text: &str) -> Outcome {
-        let Some(here) = self.here() else {
-            return Outcome {
-                answer: Answer::Nothing,
-                event: HookEvent::Prompt,
-                record: Record::of("pass"),
-            };
-        };
-        let (verdict, instruction) = match self.judge(text, &here) {
+        let (record, instruction) = match self.judge(text) {
             // The model is not asked, so what the brake has to say to it waits for the next event.
             Judged::Held(outcome) => return outcome,
-            Judged::With(instruction) => ("park", Some(instruction)),
-            Judged::Through(why) => (why, None),
+            Judged::With(instruction) => (Record::of("park"), Some(instruction)),
+            Judged::Through(record) => (record, None),
         };
-        let step = self.step(&here);
-        let context_tokens = step.as_ref().map(|step| step.context_tokens);
-        let texts = instruction.into_iter().chain(step.map(|step| step.text));
+        let told = self.step();
+        let record = Record {
+            context_tokens: told.as_ref().map(|told| told.context_tokens),
+            step: told.as_ref().map(|told| told.step),
+            ..record
+        };
+        let texts = instruction.into_iter().chain(told.map(|told| told.text));
         Outcome {
             answer: Answer::context(texts),
             event: HookEvent::Prompt,
-            record: Record {
-                verdict,
-                context_tokens,
-                ..Record::default()
-            },
+            record,
         }
     }
 
     fn after_tool(&self) -> (Answer, Record) {
-        match self.here().and_then(|here| self.step(&here)) {
-            Some(step) => {
+        match self.step() {
+            Some(told) => {
                 let record = Record {
-                    context_tokens: Some(step.context_tokens),
+                    context_tokens: Some(told.context_tokens),
+                    step: Some(told.step),
                     ..Record::of("step")
                 };
-                (Answer::Context(step.text), record)
+                (Answer::Context(told.text), record)
             }
             None => (Answer::Nothing, Record::default()),
         }
     }
 
-    /// Settings and profiles where the client works; none if they cannot be read.
-    fn here(&self) -> Option<Here> {
+    /// Settings and profiles where the client works. Where a file of them cannot be read, the rest holds.
+    fn here(&self) -> &Here {
         let dir = self.call.dir.as_deref().unwrap_or(Path::new("."));
-        load::here(self.dirs, dir).ok()
+        let read = || load::here_in_any_case(self.dirs, dir);
+        &self.here.get_or_init(read).0
     }
 
     /// What this conversation's hooks remember; none for an event of no conversation.
     fn file(&self) -> Option<HookFile> {
         let conversation = self.call.conversation.as_deref()?;
         HookFile::new(&self.dirs.state, self.agent, conversation)
+    }
+
+    /// Tells the server, which may be gone.
+    fn tell(&self, event: HookEvent) {
+        let (Some(session), Some(socket)) = (self.inside.session, &self.inside.socket) else {
+            return;
+        };
+        let report = HookReport {
+            session,
+            agent: self.agent.to_owned(),
+            event,
+            conversation: self.call.conversation.clone(),
+            transcript: self.call.transcript.clone(),
+            subagent: self.call.subagent.clone(),
+        };
+        let patience = || Duration::from_millis(self.here().settings.hook.patience_ms);
+        drop(tell::tell(socket, &Tell::Hook(report), patience));
     }
 
     /// What happened, as the server is told.
@@ -229,29 +259,6 @@ impl Hook<'_> {
     }
 }
 
-fn tell(inside: &Inside, agent: &str, call: HookCall, event: HookEvent) {
-    let (Some(session), Some(socket)) = (inside.session, &inside.socket) else {
-        return;
-    };
-    let report = HookReport {
-        session,
-        agent: agent.to_owned(),
-        event,
-        conversation: call.conversation,
-        transcript: call.transcript,
-        subagent: call.subagent,
-    };
-    let Ok(mut line) = serde_json::to_vec(&Tell::Hook(report)) else {
-        return;
-    };
-    line.push(b'\n');
-    let Ok(mut stream) = UnixStream::connect(socket) else {
-        return;
-    };
-    drop(stream.set_write_timeout(Some(TELL_PATIENCE)));
-    drop(stream.write_all(&line));
-}
-
 /// All of stdin; none if it is empty, too large or does not end in time.
 fn read_stdin() -> Option<Vec<u8>> {
     let (done, read) = mpsc::channel();
@@ -277,6 +284,14 @@ fn read_stdin() -> Option<Vec<u8>> {
 )]
 fn now() -> SystemTime {
     SystemTime::now()
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a command is an edge: how long it took is measured here"
+)]
+fn ticks() -> Instant {
+    Instant::now()
 }
 
 /// Today in the person's time zone, as it stands on an inbox line.

@@ -26,7 +26,7 @@ impl Hook<'_> {
                 }));
             }
         }
-        let told = self.here().and_then(|here| self.inbox_rule(&here));
+        let told = self.inbox_rule(self.here());
         let record = told.as_ref().map_or("", |_| "start");
         (Answer::context(told), Record::of(record))
     }

@@ -22,8 +22,8 @@ const LONGEST_COMMAND: usize = 240;
 
 /// What the check leaves to be done.
 pub(super) enum Judged {
-    /// The prompt goes through; the word says why, as the log has it.
-    Through(&'static str),
+    /// The prompt goes through.
+    Through(Record),
     /// It goes through with an instruction for the model.
     With(String),
     /// It does not.
@@ -32,26 +32,32 @@ pub(super) enum Judged {
 
 impl Hook<'_> {
     /// The topic check of a prompt.
-    pub(super) fn judge(&self, prompt: &str, here: &Here) -> Judged {
+    pub(super) fn judge(&self, prompt: &str) -> Judged {
+        let through = |why| Judged::Through(Record::of(why));
+        let here = self.here();
         // The task a session was started with is what it is for.
         if self.inside.task.as_deref() == Some(hash(prompt).as_str()) {
-            return Judged::Through("task");
+            return through("task");
         }
         let set = &here.set.profiles;
         let current = self.inside.profile.as_deref().unwrap_or_default();
         match topic::check(prompt, current, set) {
-            Verdict::Pass => Judged::Through("pass"),
-            Verdict::Short => Judged::Through("short"),
-            Verdict::Slash => Judged::Through("slash"),
-            Verdict::Force => Judged::Through("force"),
+            Verdict::Pass => through("pass"),
+            Verdict::Short => through("short"),
+            Verdict::Slash => through("slash"),
+            Verdict::Force => through("force"),
             Verdict::Park { text } => self.park(prompt, &text, here),
             Verdict::Block { profile, matched } => {
                 let passes = self.file();
                 if passes.is_some_and(|file| file.take_pass(prompt, self.now).unwrap_or(false)) {
-                    return Judged::Through("sent");
+                    return Judged::Through(Record {
+                        profile: Some(profile),
+                        matched,
+                        ..Record::of("sent")
+                    });
                 }
                 self.block(prompt, here, &profile, matched)
-                    .map_or(Judged::Through("pass"), Judged::Held)
+                    .map_or(through("pass"), Judged::Held)
             }
         }
     }
@@ -147,9 +153,9 @@ impl Hook<'_> {
         Some(Outcome {
             answer: Answer::Block(plain_lines(&reason)),
             record: Record {
-                verdict: "block",
+                profile: Some(other.clone()),
                 matched: matched.clone(),
-                ..Record::default()
+                ..Record::of("block")
             },
             event: HookEvent::Blocked(Blocked {
                 stored,
