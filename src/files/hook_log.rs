@@ -73,6 +73,11 @@ pub(crate) fn append(state_dir: &Path, entry: &Entry, bytes: u64, keep: u32) -> 
         if keep == 0 {
             fs::remove_file(&path)?;
         }
+        // Those of a time when more were kept.
+        let older = (keep + 1..).map(|n| closed(state_dir, n));
+        older
+            .take_while(|file| fs::remove_file(file).is_ok())
+            .for_each(drop);
     }
     Ok(())
 }
@@ -80,7 +85,6 @@ pub(crate) fn append(state_dir: &Path, entry: &Entry, bytes: u64, keep: u32) -> 
 /// All decisions that are kept, oldest first, and how many lines are none.
 pub(crate) fn read(state_dir: &Path) -> (Vec<Entry>, usize) {
     let (mut entries, mut unreadable) = (Vec::new(), 0);
-    // A person may have kept more files for a while.
     let files = (0..).map(|n| closed(state_dir, n));
     let files: Vec<PathBuf> = files
         .take_while(|file| file.exists() || *file == current(state_dir))
