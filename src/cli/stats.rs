@@ -78,12 +78,13 @@ fn decision(entry: Entry) -> Decision {
         step: entry.step,
         profile: entry.profile.as_deref().map(plain),
         matched: entry.matched.iter().map(|word| plain(word)).collect(),
+        told: entry.told,
         took: entry.ms,
     }
 }
 
 /// What is counted: how it is shown, how JSON calls it, and the verdicts that it sums.
-const COUNTS: [(&str, &str, &[&str]); 8] = [
+const COUNTS: [(&str, &str, &[&str]); 7] = [
     ("prompts held back", "blocks", &["block"]),
     ("sent all the same", "overrides", &["sent", "force"]),
     ("parked", "parks", &["parked", "park"]),
@@ -94,7 +95,6 @@ const COUNTS: [(&str, &str, &[&str]); 8] = [
     ),
     ("tools denied to subagents", "denials", &["deny"]),
     ("subagents warned", "warnings", &["warn"]),
-    ("parents told of a note", "parents_told", &["told"]),
     ("faults of ours", "faults", &["fault"]),
 ];
 
@@ -107,6 +107,7 @@ fn object(tally: &Tally, since: Option<&str>, unreadable: usize) -> Value {
     for (_, name, verdicts) in COUNTS {
         object[name] = tally.count(verdicts).into();
     }
+    object["parents_told"] = tally.told.into();
     object["steps"] = json!(tally.steps);
     object["unreadable_lines"] = unreadable.into();
     object["verdicts"] = json!(tally.verdicts);
@@ -130,6 +131,11 @@ fn table(tally: &Tally, unreadable: usize, out: &mut impl Write) -> Result<()> {
     for (shown, _, verdicts) in COUNTS {
         writeln!(out, "{:>7}  {shown}", tally.count(verdicts))?;
     }
+    writeln!(
+        out,
+        "{:>7}  subagents that were stopped and their parents told",
+        tally.told
+    )?;
     for (step, times) in &tally.steps {
         writeln!(out, "{times:>7}  steps told: {}", plain(step))?;
     }

@@ -7,6 +7,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::config::dirs::{self, Dirs};
+use crate::config::limits;
 use crate::config::parse::{parse, wrong};
 use crate::config::profiles;
 use crate::config::repo::Repo;
@@ -40,6 +41,8 @@ pub(crate) struct Inside {
     pub(crate) thread: Option<String>,
     /// `SESSDECK_SOCKET`: where hooks tell the server what happened.
     pub(crate) socket: Option<PathBuf>,
+    /// `SESSDECK_GUARD_…`: limits of subagents that go before the settings.
+    pub(crate) guard: BTreeMap<String, String>,
 }
 
 #[expect(
@@ -69,6 +72,10 @@ pub(crate) fn inside() -> Inside {
         task: text("SESSDECK_TASK"),
         thread: text("SESSDECK_THREAD").filter(|thread| !thread.is_empty()),
         socket: var("SESSDECK_SOCKET").map(PathBuf::from),
+        guard: environment()
+            .into_iter()
+            .filter(|(name, _)| name.starts_with(limits::VARIABLES))
+            .collect(),
     }
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod colors;
 pub(crate) mod dirs;
 pub(crate) mod keys;
+pub(crate) mod limits;
 pub(crate) mod load;
 pub(crate) mod nearest;
 mod parse;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::brake::Step;
 use super::id::{AskId, ClientId, SessionId};
 use super::meter::Fact;
-use super::session::{Blocked, Note, Seed};
+use super::session::{Blocked, Note, Seed, Stuck};
 
 /// Something happened.
 #[derive(Clone, Debug)]
@@ -97,6 +97,8 @@ pub(crate) enum What {
         prompt: String,
     },
     Tool,
+    /// A subagent over its limit keeps trying.
+    Stuck(Stuck),
     Permission,
     /// The turn is over, or the client waits for the person.
     TurnEnded,

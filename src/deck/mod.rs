@@ -2,6 +2,7 @@
 
 pub(crate) mod brake;
 mod event;
+pub(crate) mod guard;
 pub(crate) mod handoff;
 mod id;
 pub(crate) mod inbox;
@@ -19,7 +20,7 @@ use std::time::SystemTime;
 
 pub(crate) use event::{Call, Choice, Effect, Event, Status, What};
 pub(crate) use id::{AskId, ClientId, SessionId};
-pub(crate) use session::{Ask, Blocked, Note, Question, Seed, Session, Signal, State};
+pub(crate) use session::{Ask, Blocked, Note, Question, Seed, Session, Signal, State, Stuck};
 
 /// All sessions of one user.
 #[derive(Debug, Default)]
@@ -146,6 +147,19 @@ impl Deck {
         let Some(it) = self.sessions.get_mut(&id) else {
             return Vec::new();
         };
+        // Of what its subagents do, this alone is the person's business.
+        if let What::Stuck(stuck) = &call.what
+            && !it.over()
+            && it.conversation.is_some()
+            && it.conversation == call.conversation
+        {
+            it.asks.push(Ask {
+                id: ask,
+                question: Question::Stuck(stuck.clone()),
+            });
+            self.last_ask = ask.0;
+            return vec![Effect::Announce];
+        }
         // A subagent, or a one-shot agent that inherited our environment, says nothing about this session.
         if it.over() || call.subagent || !bind(it, &call) {
             return Vec::new();
@@ -194,7 +208,7 @@ impl Deck {
                 }));
                 false
             }
-            What::Other => false,
+            What::Stuck(_) | What::Other => false,
         };
         effects.extend(announce_if(changed || !effects.is_empty()));
         effects
@@ -291,7 +305,7 @@ impl Deck {
             ) => effects.push(Effect::TakeOffBrake { session }),
             (Question::Blocked(_), Choice::Cancel)
             | (Question::Note(_), Choice::Park | Choice::Send | Choice::Cancel)
-            | (Question::Step { .. }, _) => {}
+            | (Question::Step { .. } | Question::Stuck(_), _) => {}
         }
         effects.push(Effect::Announce);
         effects
@@ -346,6 +360,7 @@ fn bind(session: &mut Session, call: &Call) -> bool {
         | What::Tool
         | What::Permission
         | What::TurnEnded
+        | What::Stuck(_)
         | What::Other => false,
     };
     match &session.conversation {

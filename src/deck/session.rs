@@ -46,6 +46,17 @@ pub(crate) enum Question {
     Blocked(Blocked),
     Step { step: Step, context_tokens: u64 },
     Note(Note),
+    Stuck(Stuck),
+}
+
+/// A subagent over its limit that keeps trying what is denied to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stuck {
+    /// The client's id of it.
+    pub(crate) agent: String,
+    pub(crate) context_tokens: u64,
+    /// Where it is to hand over.
+    pub(crate) note: PathBuf,
 }
 
 /// A prompt that the topic check held back.

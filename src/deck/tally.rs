@@ -10,6 +10,8 @@ pub(crate) struct Decision {
     pub(crate) step: Option<String>,
     pub(crate) profile: Option<String>,
     pub(crate) matched: Vec<String>,
+    /// So many subagents that were stopped the parent was told of.
+    pub(crate) told: usize,
     /// Milliseconds.
     pub(crate) took: f64,
 }
@@ -21,6 +23,8 @@ pub(crate) struct Tally {
     pub(crate) verdicts: BTreeMap<String, u64>,
     /// Steps of the brake that were told.
     pub(crate) steps: BTreeMap<String, u64>,
+    /// Subagents that were stopped and their parents told.
+    pub(crate) told: usize,
     /// By event, in the client's word.
     pub(crate) took: BTreeMap<String, Took>,
     /// The keywords of each profile, the one that held up most first.
@@ -55,6 +59,7 @@ impl Tally {
             if let Some(step) = &decision.step {
                 *tally.steps.entry(step.clone()).or_default() += 1;
             }
+            tally.told += decision.told;
             tally.vote(&decision);
             took.entry(decision.event).or_default().push(decision.took);
         }
@@ -124,7 +129,7 @@ mod tests {
             profile: (!matched.is_empty()).then(|| "docs".into()),
             matched: matched.iter().map(ToString::to_string).collect(),
             took,
-            step: None,
+            ..Decision::default()
         }
     }
 
@@ -134,6 +139,7 @@ mod tests {
             event: "PostToolUse".into(),
             verdict: "step".into(),
             step: Some("soft".into()),
+            told: 2,
             ..Decision::default()
         };
         let tally = Tally::of([
@@ -147,6 +153,7 @@ mod tests {
         assert_eq!(tally.count(&["block"]), 2);
         assert_eq!(tally.count(&["park"]), 0);
         assert_eq!(tally.steps, [("soft".to_owned(), 1)].into());
+        assert_eq!(tally.told, 2);
         let word = |word: &str, blocked, sent| Word {
             text: word.into(),
             blocked,

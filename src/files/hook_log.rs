@@ -31,6 +31,8 @@ pub(crate) struct Entry {
     /// The keywords that decided.
     pub(crate) matched: Vec<String>,
     pub(crate) context_tokens: Option<u64>,
+    /// So many subagents that were stopped the parent was told of.
+    pub(crate) told: usize,
     /// From the start of the program to its answer, in milliseconds.
     pub(crate) ms: f64,
     /// Why nothing could be decided.

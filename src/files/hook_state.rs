@@ -1,5 +1,6 @@
 //! What a conversation's hook remembers from one run to the next.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -39,8 +40,25 @@ pub(crate) struct HookState {
     /// The person has taken brake and guard off this conversation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) off: bool,
+    /// The subagents that were warned or denied, by id.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) agents: BTreeMap<String, AgentState>,
     #[serde(flatten)]
     pub(crate) other: serde_json::Map<String, serde_json::Value>,
+}
+
+/// What is remembered of one subagent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct AgentState {
+    /// How many warnings it had.
+    pub(crate) warned: u64,
+    /// How often a tool was denied to it.
+    pub(crate) denials: u32,
+    /// It is over.
+    pub(crate) ended: bool,
+    /// Its parent knows that it was stopped.
+    pub(crate) told: bool,
 }
 
 /// Lets one prompt through the topic check, once.

@@ -35,6 +35,7 @@ impl Hook<'_> {
             profile: record.profile,
             matched: record.matched,
             context_tokens: record.context_tokens,
+            told: record.news,
             ms: milliseconds(began),
             fault: fault.map(Error::line),
             prompt: self.prompt_text().filter(|_| settings.prompts),

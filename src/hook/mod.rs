@@ -3,6 +3,7 @@
 //! It decides alone, from files, and tells the server without waiting. Any doubt of ours is silence and exit 0.
 
 mod brake;
+mod guard;
 mod log;
 mod start;
 pub(crate) mod tell;
@@ -131,6 +132,8 @@ struct Record {
     context_tokens: Option<u64>,
     /// The step of the brake that was told.
     step: Option<Step>,
+    /// So many subagents that were stopped the parent was told of.
+    news: usize,
 }
 
 impl Record {
@@ -144,19 +147,27 @@ impl Record {
 
 impl Hook<'_> {
     fn decide(&self) -> Outcome {
+        // A tool that failed is told by an event that takes no answer.
+        let takes_answer = self.call.name != "PostToolUseFailure";
+        let mut told = None;
         let (answer, record) = match (&self.call.event, self.call.subagent.is_some()) {
             (Event::Prompt { text }, false) => return self.prompt(text),
             (Event::Started { source }, false) => self.started(source),
             (Event::ToolStarts { does, .. }, false) => self.may_run(does),
-            // A tool that failed is told by an event that takes no answer.
-            (Event::ToolEnded { .. }, false) if self.call.name == "PostToolUse" => {
-                self.after_tool()
+            (Event::ToolEnded { .. }, false) if takes_answer => self.after_tool(),
+            (Event::SubagentStarted, true) => self.agent_started(),
+            (Event::ToolStarts { does, .. }, true) => {
+                let (answer, record, event) = self.agent_may_run(does);
+                told = event;
+                (answer, record)
             }
+            (Event::ToolEnded { .. }, true) if takes_answer => self.agent_after_tool(),
+            (Event::SubagentEnded, true) => self.agent_ended(),
             _ => (Answer::Nothing, Record::default()),
         };
         Outcome {
             answer,
-            event: self.event(),
+            event: told.unwrap_or_else(|| self.event()),
             record,
         }
     }
@@ -170,12 +181,17 @@ impl Hook<'_> {
             Judged::Through(record) => (record, None),
         };
         let told = self.step();
+        let news = self.news();
         let record = Record {
             context_tokens: told.as_ref().map(|told| told.context_tokens),
             step: told.as_ref().map(|told| told.step),
+            news: news.len(),
             ..record
         };
-        let texts = instruction.into_iter().chain(told.map(|told| told.text));
+        let texts = instruction
+            .into_iter()
+            .chain(told.map(|told| told.text))
+            .chain(news);
         Outcome {
             answer: Answer::context(texts),
             event: HookEvent::Prompt,
@@ -184,17 +200,21 @@ impl Hook<'_> {
     }
 
     fn after_tool(&self) -> (Answer, Record) {
-        match self.step() {
-            Some(told) => {
-                let record = Record {
-                    context_tokens: Some(told.context_tokens),
-                    step: Some(told.step),
-                    ..Record::of("step")
-                };
-                (Answer::Context(told.text), record)
-            }
-            None => (Answer::Nothing, Record::default()),
-        }
+        let told = self.step();
+        let news = self.news();
+        let record = Record {
+            verdict: match &told {
+                Some(_) => "step",
+                None if news.is_empty() => "",
+                None => "told",
+            },
+            context_tokens: told.as_ref().map(|told| told.context_tokens),
+            step: told.as_ref().map(|told| told.step),
+            news: news.len(),
+            ..Record::default()
+        };
+        let texts = told.map(|told| told.text).into_iter().chain(news);
+        (Answer::context(texts), record)
     }
 
     /// Settings and profiles where the client works. Where a file of them cannot be read, the rest holds.

@@ -255,6 +255,12 @@ pub(crate) enum AskKind {
         context_tokens: u64,
         window: Option<u64>,
     },
+    /// A subagent over its limit keeps trying what is denied to it.
+    Stuck {
+        agent: String,
+        context_tokens: u64,
+        note: PathBuf,
+    },
     /// The session wrote a handoff note; `missing` is what its check found.
     Note { path: PathBuf, missing: Vec<String> },
 }

@@ -41,6 +41,8 @@ pub(crate) enum HookEvent {
     Blocked(Blocked),
     /// A prompt was parked by its sign and blocked; `prompt` is what the client puts back into its box.
     Parked { line: String, prompt: String },
+    /// A subagent over its limit keeps trying tools that are denied to it.
+    Stuck(Stuck),
     /// A tool is about to run.
     ToolStarts { tool: String },
     /// A tool has run.
@@ -78,4 +80,14 @@ pub(crate) struct Blocked {
     pub(crate) matched: Vec<String>,
     /// The command that opens the prompt as its own session, as it was shown.
     pub(crate) command: String,
+}
+
+/// A subagent that does not take no for an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Stuck {
+    /// The client's id of it.
+    pub(crate) agent: String,
+    pub(crate) context_tokens: u64,
+    /// Where it is to hand over.
+    pub(crate) note: PathBuf,
 }

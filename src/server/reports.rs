@@ -46,6 +46,11 @@ impl Server {
                 command: blocked.command,
             }),
             HookEvent::Parked { line, prompt } => What::Parked { line, prompt },
+            HookEvent::Stuck(stuck) => What::Stuck(deck::Stuck {
+                agent: stuck.agent,
+                context_tokens: stuck.context_tokens,
+                note: stuck.note,
+            }),
             HookEvent::ToolStarts { .. } | HookEvent::ToolEnded { .. } => What::Tool,
             HookEvent::Permission { .. } => What::Permission,
             HookEvent::Waiting { .. } | HookEvent::TurnEnded { .. } => What::TurnEnded,

@@ -105,6 +105,11 @@ fn ask(session: &deck::Session, ask: &deck::Ask) -> Ask {
             context_tokens: *context_tokens,
             window: window(session),
         },
+        Question::Stuck(stuck) => AskKind::Stuck {
+            agent: stuck.agent.clone(),
+            context_tokens: stuck.context_tokens,
+            note: stuck.note.clone(),
+        },
         Question::Note(note) => AskKind::Note {
             path: note.path.clone(),
             missing: note.missing.clone(),

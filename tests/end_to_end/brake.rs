@@ -1,15 +1,14 @@
 //! The brake as the hook alone decides it, from a transcript and what it remembers: no server, no client.
 
 use std::fs::{self, FileTimes, OpenOptions};
-use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
 use crate::home::{Home, SESSDECK};
+use crate::hook::Chat;
 
 /// What each step says that no other does, in their order.
 const STEPS: [(&str, &str); 4] = [
@@ -19,90 +18,7 @@ const STEPS: [(&str, &str); 4] = [
     ("stop", "Stop:"),
 ];
 
-struct Chat {
-    home: Home,
-    agent: &'static str,
-    id: String,
-    rows: usize,
-    env: Vec<(String, String)>,
-}
-
 impl Chat {
-    fn new() -> Self {
-        let home = Home::new();
-        home.write("transcripts/c1.jsonl", "");
-        Self {
-            home,
-            agent: "claude",
-            id: "c1".into(),
-            rows: 0,
-            env: Vec::new(),
-        }
-    }
-
-    fn env(&mut self, name: &str, value: &str) {
-        self.env.push((name.into(), value.into()));
-    }
-
-    fn add(&self, row: &Value) {
-        let path = self.home.path(&format!("transcripts/{}.jsonl", self.id));
-        let mut file = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(path)
-            .expect("a file of our own");
-        writeln!(file, "{row}").expect("a file of our own");
-    }
-
-    /// The client has had an answer after which the context holds so much.
-    fn holds(&mut self, tokens: u64) -> &mut Self {
-        self.holds_with("claude-opus-5-5", tokens)
-    }
-
-    fn holds_with(&mut self, model: &str, tokens: u64) -> &mut Self {
-        self.rows += 1;
-        let usage = json!({ "input_tokens": 7, "cache_read_input_tokens": tokens - 17, "output_tokens": 10 });
-        self.add(&json!({ "type": "assistant", "message": {
-            "id": format!("m{}", self.rows), "model": model, "usage": usage,
-        } }));
-        self
-    }
-
-    /// What the hook answers; null where it says nothing.
-    fn hook(&self, event: &str, fields: &Value) -> Value {
-        let mut input = json!({
-            "hook_event_name": event,
-            "session_id": self.id,
-            "cwd": self.home.repo(),
-            "transcript_path": self.home.path(&format!("transcripts/{}.jsonl", self.id)),
-        });
-        let more = fields.as_object().expect("an object").clone();
-        input.as_object_mut().expect("an object").extend(more);
-        let mut child = Command::new(SESSDECK)
-            .args(["hook", self.agent])
-            .env_clear()
-            .envs(self.home.variables())
-            .env("HOME", self.home.path("home"))
-            .envs(self.env.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program under test");
-        let mut stdin = child.stdin.take().expect("a pipe");
-        stdin
-            .write_all(input.to_string().as_bytes())
-            .expect("it reads");
-        drop(stdin);
-        let output = child.wait_with_output().expect("its output");
-        assert_eq!(output.status.code(), Some(0));
-        assert!(output.stderr.is_empty(), "{output:?}");
-        if output.stdout.is_empty() {
-            return Value::Null;
-        }
-        serde_json::from_slice(&output.stdout).expect("one answer")
-    }
-
     /// The step that a prompt brings.
     fn prompt(&self, text: &str) -> &'static str {
         step(&self.hook("UserPromptSubmit", &json!({ "prompt": text })))

@@ -18,10 +18,12 @@ mod echo;
 mod emulator;
 #[cfg(test)]
 mod first_minute;
+mod guard;
 mod handoff;
 #[cfg(test)]
 mod harness;
 mod home;
+mod hook;
 #[cfg(test)]
 mod inbox;
 mod keys;

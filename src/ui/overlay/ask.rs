@@ -23,7 +23,9 @@ pub(in super::super) fn choice(ask: &Ask, key: Chord) -> Option<Choice> {
         (AskKind::Blocked { .. } | AskKind::Note { .. }, Code::Char('o')) => Some(Choice::Open),
         (AskKind::Blocked { .. }, Code::Char('p')) => Some(Choice::Park),
         (AskKind::Blocked { .. } | AskKind::Note { .. }, Code::Esc)
-        | (AskKind::Step { .. }, Code::Esc | Code::Enter) => Some(Choice::Cancel),
+        | (AskKind::Step { .. } | AskKind::Stuck { .. }, Code::Esc | Code::Enter) => {
+            Some(Choice::Cancel)
+        }
         (AskKind::Blocked { .. }, Code::Char('s'))
         | (
             AskKind::Step {
@@ -86,6 +88,19 @@ pub(in super::super) fn draw(
             let inner = frame(area, size, &title, keys, buf, scene.theme);
             write(inner, lines, buf);
         }
+        AskKind::Stuck {
+            agent,
+            context_tokens,
+            note,
+        } => {
+            let keys = if armed { &[("enter", "read")] } else { unarmed };
+            let title = format!("A subagent of {} does not stop", session.title);
+            let (width, _) = inside(area, (70, 12));
+            let lines = stuck_lines(agent, *context_tokens, note, width, scene.theme);
+            let size = outside(70, lines.len());
+            let inner = frame(area, size, &title, keys, buf, scene.theme);
+            write(inner, lines, buf);
+        }
         AskKind::Note { path, missing } => {
             let keys: &[(&str, &str)] = &[("o", "open a fresh session from it"), ("esc", "later")];
             let keys = if armed { keys } else { unarmed };
@@ -97,6 +112,28 @@ pub(in super::super) fn draw(
             write(inner, lines, buf);
         }
     }
+}
+
+fn stuck_lines(
+    agent: &str,
+    context_tokens: u64,
+    note: &Path,
+    width: usize,
+    theme: &Theme,
+) -> Vec<Line<'static>> {
+    let words = format!(
+        "Its context holds {} tokens, and every tool is denied to it, but it keeps trying. Interrupt the agent if that \
+         goes on; a fresh subagent can start from its note.",
+        text::tokens(context_tokens)
+    );
+    let mut lines = wrapped(&words, width, 4, style(theme.text));
+    lines.push(Line::default());
+    let beside = width.saturating_sub(LABEL);
+    let id = single(agent, beside, style(theme.text));
+    lines.extend(labelled("subagent", [id], theme));
+    let note = wrapped(&note.display().to_string(), beside, 2, style(theme.dim));
+    lines.extend(labelled("its note", note, theme));
+    lines
 }
 
 fn note_lines(path: &Path, missing: &[String], width: usize, theme: &Theme) -> Vec<Line<'static>> {

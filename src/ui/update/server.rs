@@ -110,6 +110,7 @@ impl Screen {
                 format!("{place} {title}: a prompt belongs to {other} and waits")
             }
             AskKind::Step { .. } => format!("{place} {title}: its context is getting large"),
+            AskKind::Stuck { .. } => format!("{place} {title}: a subagent does not stop"),
             AskKind::Note { .. } => format!("{place} {title}: its handoff note is written"),
         }
     }
