@@ -4,6 +4,7 @@
 
 mod blocked;
 mod brake;
+mod guard;
 mod launch;
 mod lives;
 mod namespace;
