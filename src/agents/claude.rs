@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::hook::{self, Event, HookCall};
-use super::{CommandLine, Dialect, Question, Step, Trust, Wiring, typing};
+use super::{CommandLine, Dialect, Ours, Question, Step, Trust, Wiring, typing};
 use crate::deck::launch::{Flags, Recipe};
 use crate::deck::meter::Fact;
 
@@ -78,6 +78,39 @@ impl Dialect for Claude {
     }
 
     fn trust_answer(&self, _: &[u8]) -> Option<Vec<Trust>> {
+        None
+    }
+
+    /// A path of this machine stands in it, so the project's is the one that is not shared.
+    fn hooks_file(
+        &self,
+        env: &BTreeMap<String, String>,
+        project: Option<&Path>,
+    ) -> Option<PathBuf> {
+        match project {
+            Some(project) => Some(project.join(".claude/settings.local.json")),
+            None => launch::home(env).map(|home| home.join("settings.json")),
+        }
+    }
+
+    fn installed(&self, sessdeck: &str) -> Option<Ours> {
+        Some(Ours {
+            agent: "claude",
+            events: &settings::EVENTS,
+            command: sessdeck.into(),
+            args: Some(["hook", "claude", "--installed"].map(String::from).into()),
+        })
+    }
+
+    fn installed_question(&self, _: &str, _: &Path) -> Option<Question> {
+        None
+    }
+
+    fn installed_trusted(&self, _: &[u8], _: &str) -> Option<bool> {
+        None
+    }
+
+    fn left_to_the_deck(&self) -> Option<&'static str> {
         None
     }
 

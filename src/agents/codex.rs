@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::hook::{self, Event, HookCall};
 use super::words::{Word, take_apart};
-use super::{CommandLine, Dialect, Question, Step, Trust, Wiring, typing};
+use super::{CommandLine, Dialect, Ours, Question, Step, Trust, Wiring, typing};
 use crate::deck::brake::stop::words;
 use crate::deck::launch::{Flags, Recipe};
 use crate::deck::meter::Fact;
@@ -76,7 +76,7 @@ pub(super) const PER_SESSION: &[&str] = &[
 ];
 
 /// The events that the deck hears, and the seconds after which the client goes on without us.
-const EVENTS: [(&str, u64); 10] = [
+static EVENTS: [(&str, u64); 10] = [
     ("SessionStart", 5),
     ("UserPromptSubmit", 5),
     ("PreToolUse", 5),
@@ -103,12 +103,8 @@ impl Dialect for Codex {
     }
 
     fn reads(&self, _: &Recipe, env: &BTreeMap<String, String>) -> Vec<PathBuf> {
-        let home = match (env.get("CODEX_HOME"), env.get("HOME")) {
-            (Some(dir), _) if !dir.is_empty() => Some(PathBuf::from(dir)),
-            (_, Some(home)) => Some(Path::new(home).join(".codex")),
-            (_, None) => None,
-        };
-        home.map(|home| home.join("config.toml"))
+        home(env)
+            .map(|home| home.join("config.toml"))
             .into_iter()
             .collect()
     }
@@ -174,6 +170,42 @@ impl Dialect for Codex {
         trust::answer(line)
     }
 
+    fn hooks_file(
+        &self,
+        env: &BTreeMap<String, String>,
+        project: Option<&Path>,
+    ) -> Option<PathBuf> {
+        let folder = match project {
+            Some(project) => project.join(".codex"),
+            None => home(env)?,
+        };
+        Some(folder.join("hooks.json"))
+    }
+
+    fn installed(&self, sessdeck: &str) -> Option<Ours> {
+        Some(Ours {
+            agent: "codex",
+            events: &EVENTS,
+            command: format!("{} hook codex --installed", quote::shell(sessdeck)),
+            args: None,
+        })
+    }
+
+    fn installed_question(&self, program: &str, dir: &Path) -> Option<Question> {
+        Some(trust::question(program, &[], dir))
+    }
+
+    fn installed_trusted(&self, line: &[u8], sessdeck: &str) -> Option<bool> {
+        trust::trusted(line, &self.installed(sessdeck)?.command)
+    }
+
+    fn left_to_the_deck(&self) -> Option<&'static str> {
+        Some(
+            "it runs no hook after an API error and reads files by its shell alone; it compacts by itself, so the brake \
+             has checkpoints and no stop; the deck reads its rollout from outside for the meter and for what it asks you",
+        )
+    }
+
     fn hook(&self, stdin: &[u8]) -> Option<HookCall> {
         let mut call = hook::read(stdin)?;
         // In a subagent this client names the subagent's own file, but at its end.
@@ -216,6 +248,15 @@ impl Dialect for Codex {
 
     fn empties_box(&self) -> Option<&'static str> {
         None
+    }
+}
+
+/// The client's folder of the person's.
+fn home(env: &BTreeMap<String, String>) -> Option<PathBuf> {
+    match (env.get("CODEX_HOME"), env.get("HOME")) {
+        (Some(dir), _) if !dir.is_empty() => Some(PathBuf::from(dir)),
+        (_, Some(home)) => Some(Path::new(home).join(".codex")),
+        (_, None) => None,
     }
 }
 

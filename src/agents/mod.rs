@@ -5,6 +5,7 @@ mod codex;
 #[cfg(test)]
 mod figures;
 mod hook;
+mod installed;
 mod lines;
 mod plain;
 mod text;
@@ -20,6 +21,7 @@ use crate::deck::launch::{Flags, Recipe};
 use crate::deck::meter::Fact;
 
 pub(crate) use hook::{Event, HookCall, TurnEnd, answer_block, answer_context};
+pub(crate) use installed::Ours;
 pub(crate) use lines::Lines;
 
 /// The agents that have a dialect of their own, as `--agent` takes them.
@@ -67,6 +69,23 @@ pub(crate) trait Dialect: Sync {
 
     /// The trust entries in one line of the client's answer; none while it is another line.
     fn trust_answer(&self, line: &[u8]) -> Option<Vec<Trust>>;
+
+    /// The client's own settings file that hooks stand in: the person's, or theirs alone in that project. None if the
+    /// agent has none.
+    fn hooks_file(&self, env: &BTreeMap<String, String>, project: Option<&Path>)
+    -> Option<PathBuf>;
+
+    /// Our hooks in that file; none if the agent has no hooks.
+    fn installed(&self, sessdeck: &str) -> Option<Ours>;
+
+    /// How to ask the client whether it trusts our hooks in its settings file; none if it wants no trust.
+    fn installed_question(&self, program: &str, dir: &Path) -> Option<Question>;
+
+    /// Whether it does, in one line of its answer; none while it is another line, and where it knows of none.
+    fn installed_trusted(&self, line: &[u8], sessdeck: &str) -> Option<bool>;
+
+    /// What of the guard this client's hooks leave to the deck, in a sentence; none if nothing.
+    fn left_to_the_deck(&self) -> Option<&'static str>;
 
     /// An event as the client writes it to its hook's stdin; none if it is no event.
     fn hook(&self, stdin: &[u8]) -> Option<HookCall>;

@@ -1,10 +1,10 @@
 //! A shell or any other command: no hook, no transcript, nothing of ours on its line.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::hook::HookCall;
-use super::{CommandLine, Dialect, Question, Step, Trust, Wiring, typing};
+use super::{CommandLine, Dialect, Ours, Question, Step, Trust, Wiring, typing};
 use crate::deck::launch::{Flags, Recipe};
 use crate::deck::meter::Fact;
 
@@ -52,6 +52,26 @@ impl Dialect for Plain {
     }
 
     fn trust_answer(&self, _: &[u8]) -> Option<Vec<Trust>> {
+        None
+    }
+
+    fn hooks_file(&self, _: &BTreeMap<String, String>, _: Option<&Path>) -> Option<PathBuf> {
+        None
+    }
+
+    fn installed(&self, _: &str) -> Option<Ours> {
+        None
+    }
+
+    fn installed_question(&self, _: &str, _: &Path) -> Option<Question> {
+        None
+    }
+
+    fn installed_trusted(&self, _: &[u8], _: &str) -> Option<bool> {
+        None
+    }
+
+    fn left_to_the_deck(&self) -> Option<&'static str> {
         None
     }
 

@@ -3,7 +3,9 @@
 mod attach;
 mod blocked;
 mod demo;
+mod doctor;
 mod guard;
+mod hooks;
 mod inbox;
 mod keys;
 mod ls;
@@ -66,7 +68,12 @@ enum Command {
     Hook {
         /// The agent: `claude` or `codex`.
         agent: String,
+        /// It stands in the client's own settings, and is silent in sessions that bring a hook of their own.
+        #[arg(long)]
+        installed: bool,
     },
+    Hooks(hooks::Hooks),
+    Doctor(doctor::Doctor),
     /// Holds the PTYs of all sessions; started by the server.
     #[command(hide = true)]
     Keeper {
@@ -87,7 +94,8 @@ pub(crate) fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     if args.next().as_deref() == Some("hook") {
         if let Some(agent) = args.next() {
-            hook::run(&agent, &mut out);
+            let installed = args.any(|word| word == hook::INSTALLED);
+            hook::run(&agent, installed, &mut out);
         }
         return ExitCode::SUCCESS;
     }
@@ -144,8 +152,10 @@ fn run(out: &mut impl Write) -> Result<ExitCode> {
         Some(Command::Server(server)) => server.run(&dirs, out).map(done),
         Some(Command::Keys) => keys::run(&dirs, out).map(done),
         Some(Command::Demo(demo)) => demo.run(&dirs),
-        Some(Command::Hook { agent }) => {
-            hook::run(&agent, out);
+        Some(Command::Hooks(hooks)) => hooks.run(&dirs, out).map(done),
+        Some(Command::Doctor(doctor)) => doctor.run(&dirs, out),
+        Some(Command::Hook { agent, installed }) => {
+            hook::run(&agent, installed, out);
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Keeper { socket }) => server::keeper(&socket),

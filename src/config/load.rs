@@ -41,6 +41,8 @@ pub(crate) struct Inside {
     pub(crate) thread: Option<String>,
     /// `SESSDECK_SOCKET`: where hooks tell the server what happened.
     pub(crate) socket: Option<PathBuf>,
+    /// `SESSDECK_HOOKS`: the session was started with hooks of its own.
+    pub(crate) hooks: bool,
     /// `SESSDECK_GUARD_…`: limits of subagents that go before the settings.
     pub(crate) guard: BTreeMap<String, String>,
 }
@@ -72,6 +74,7 @@ pub(crate) fn inside() -> Inside {
         task: text("SESSDECK_TASK"),
         thread: text("SESSDECK_THREAD").filter(|thread| !thread.is_empty()),
         socket: var("SESSDECK_SOCKET").map(PathBuf::from),
+        hooks: var("SESSDECK_HOOKS").is_some(),
         guard: environment()
             .into_iter()
             .filter(|(name, _)| name.starts_with(limits::VARIABLES))

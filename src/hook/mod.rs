@@ -32,9 +32,16 @@ const LARGEST: u64 = 32 << 20;
 /// The client writes its event at once. One that leaves stdin open is let through.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Runs the hook of that agent. Never fails.
-pub(crate) fn run(agent: &str, out: &mut impl Write) {
+/// What the hook is called with where it stands in the client's own settings.
+pub(crate) const INSTALLED: &str = "--installed";
+
+/// Runs the hook of that agent. Never fails. One that is `installed` in the client's own settings leaves a session that
+/// brings its own hook to that one: both would run.
+pub(crate) fn run(agent: &str, installed: bool, out: &mut impl Write) {
     let began = ticks();
+    if installed && load::inside().hooks {
+        return;
+    }
     // What a fault of ours would print, the client would show or take for an answer.
     panic::set_hook(Box::new(|_| {}));
     let ran = panic::catch_unwind(AssertUnwindSafe(|| answer(agent, began, out)));

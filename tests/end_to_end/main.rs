@@ -24,6 +24,7 @@ mod handoff;
 mod harness;
 mod home;
 mod hook;
+mod hooks;
 #[cfg(test)]
 mod inbox;
 mod keys;

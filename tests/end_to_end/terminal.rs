@@ -189,16 +189,27 @@ impl Terminal {
     /// moments of its question.
     #[track_caller]
     pub(crate) fn press_until(&self, name: &str, text: &str) {
-        let again = Duration::from_secs(2);
-        let pressed: Cell<Option<Instant>> = Cell::new(None);
+        self.press_every(Duration::from_secs(2), true, name, text);
+    }
+
+    /// The same after a while, for a client that does not bear keys at once.
+    #[track_caller]
+    pub(crate) fn press_later_until(&self, name: &str, text: &str) {
+        self.press_every(Duration::from_secs(4), false, name, text);
+    }
+
+    #[track_caller]
+    fn press_every(&self, pause: Duration, at_once: bool, name: &str, text: &str) {
+        let now = Instant::now();
+        let next = Cell::new(if at_once { now } else { now + pause });
         let bytes = keys::key(name, self.modes());
         self.wait(&format!("`{text}` after {name}"), |state| {
             if state.emulator.screen().contains(text) {
                 return Some(());
             }
-            if pressed.get().is_none_or(|at| at.elapsed() > again) {
+            if Instant::now() >= next.get() {
                 self.send(&bytes);
-                pressed.set(Some(Instant::now()));
+                next.set(Instant::now() + pause);
             }
             None
         });

@@ -75,16 +75,21 @@ pub(super) fn reads(recipe: &Recipe, env: &BTreeMap<String, String>) -> Vec<Path
 
 /// The settings files that a client reads by itself, the one that counts most last.
 fn ambient(recipe: &Recipe, env: &BTreeMap<String, String>) -> Vec<PathBuf> {
-    let home = match (env.get("CLAUDE_CONFIG_DIR"), env.get("HOME")) {
-        (Some(dir), _) if !dir.is_empty() => Some(PathBuf::from(dir)),
-        (_, Some(home)) => Some(Path::new(home).join(".claude")),
-        (_, None) => None,
-    };
     let project = recipe.dir.join(".claude");
-    home.map(|home| home.join("settings.json"))
+    home(env)
+        .map(|home| home.join("settings.json"))
         .into_iter()
         .chain(["settings.json", "settings.local.json"].map(|name| project.join(name)))
         .collect()
+}
+
+/// The client's folder of the person's.
+pub(super) fn home(env: &BTreeMap<String, String>) -> Option<PathBuf> {
+    match (env.get("CLAUDE_CONFIG_DIR"), env.get("HOME")) {
+        (Some(dir), _) if !dir.is_empty() => Some(PathBuf::from(dir)),
+        (_, Some(home)) => Some(Path::new(home).join(".claude")),
+        (_, None) => None,
+    }
 }
 
 /// The value of the last `--settings`; the client drops earlier ones.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value, json};
 
 /// The events that the deck hears, and the seconds after which the client goes on without us.
-const EVENTS: [(&str, u64); 12] = [
+pub(super) static EVENTS: [(&str, u64); 12] = [
     ("SessionStart", 5),
     ("UserPromptSubmit", 5),
     ("PreToolUse", 5),

@@ -51,6 +51,22 @@ pub(super) fn answer(line: &[u8]) -> Option<Vec<Trust>> {
     )
 }
 
+/// Whether all hooks that run this command are trusted, out of the answer to a question without hooks of its own; none if
+/// the line is not the answer or names none of them.
+pub(super) fn trusted(line: &[u8], command: &str) -> Option<bool> {
+    let answer: Answer = serde_json::from_slice(line).ok()?;
+    if answer.id != REQUEST {
+        return None;
+    }
+    let hooks = answer.result.unwrap_or_default().data.into_iter();
+    let ours: Vec<Hook> = hooks
+        .flat_map(|folder| folder.hooks)
+        .filter(|hook| hook.command.as_deref() == Some(command))
+        .collect();
+    let is_trusted = |hook: &Hook| hook.trust_status.as_deref() == Some("trusted");
+    (!ours.is_empty()).then(|| ours.iter().all(is_trusted))
+}
+
 /// The trust entries as a TOML table on one line.
 pub(super) fn table(trust: &[Trust]) -> String {
     let entries: Vec<String> = trust
@@ -85,12 +101,37 @@ struct Hook {
     key: String,
     current_hash: String,
     source: String,
+    command: Option<String>,
+    trust_status: Option<String>,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;
+
+    #[test]
+    fn hooks_are_trusted_when_all_that_run_the_command_are() {
+        let hook = |command: &str, status: &str| json!({ "key": "k", "currentHash": "h", "source": "user", "command": command, "trustStatus": status });
+        let line = |hooks: &[serde_json::Value]| {
+            json!({ "id": 2, "result": { "data": [{ "hooks": hooks }] } }).to_string()
+        };
+        for (hooks, expected) in [
+            (&[][..], None),
+            (&[hook("other", "trusted")], None),
+            (
+                &[hook("ours", "trusted"), hook("other", "untrusted")],
+                Some(true),
+            ),
+            (
+                &[hook("ours", "trusted"), hook("ours", "modified")],
+                Some(false),
+            ),
+        ] {
+            assert_eq!(trusted(line(hooks).as_bytes(), "ours"), expected);
+        }
+        assert_eq!(trusted(b"{\"id\":1}", "ours"), None);
+    }
 
     #[test]
     fn the_clients_answer_becomes_trust_entries() {

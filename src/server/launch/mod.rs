@@ -296,6 +296,9 @@ fn added(
     if let Some(task) = &recipe.task {
         env.insert("SESSDECK_TASK".to_owned(), files::hook_state::hash(task));
     }
+    if wired.guarded {
+        env.insert("SESSDECK_HOOKS".to_owned(), "session".to_owned());
+    }
     // A session that goes on from a note brings that one up to date.
     if let Some(note) = note {
         env.insert("SESSDECK_THREAD".to_owned(), note.display().to_string());

@@ -180,6 +180,7 @@ pub(crate) fn environment(
         "SESSDECK_PROFILE",
         "SESSDECK_TASK",
         "SESSDECK_THREAD",
+        "SESSDECK_HOOKS",
         "COLUMNS",
         "LINES",
         "TMUX",

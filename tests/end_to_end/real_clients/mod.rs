@@ -5,6 +5,7 @@
 mod blocked;
 mod brake;
 mod guard;
+mod installed;
 mod launch;
 mod lives;
 mod namespace;
