@@ -95,7 +95,7 @@ pub(crate) fn main() -> ExitCode {
     if args.next().as_deref() == Some("hook") {
         if let Some(agent) = args.next() {
             let installed = args.any(|word| word == hook::INSTALLED);
-            hook::run(&agent, installed, &mut out);
+            hook::run(&agent, installed);
         }
         return ExitCode::SUCCESS;
     }
@@ -155,7 +155,7 @@ fn run(out: &mut impl Write) -> Result<ExitCode> {
         Some(Command::Hooks(hooks)) => hooks.run(&dirs, out).map(done),
         Some(Command::Doctor(doctor)) => doctor.run(&dirs, out),
         Some(Command::Hook { agent, installed }) => {
-            hook::run(&agent, installed, out);
+            hook::run(&agent, installed);
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Keeper { socket }) => server::keeper(&socket),

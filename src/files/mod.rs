@@ -8,10 +8,36 @@ mod lock;
 pub(crate) mod tail;
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fs::OFlags;
+
+/// Opens a plain file for reading. Anything else is an error, at once: a pipe would be waited for, a device has no end.
+pub(crate) fn open_plain(path: &Path) -> io::Result<File> {
+    let nonblocking = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(nonblocking)
+        .open(path)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::new(
+            ErrorKind::InvalidInput,
+            "it is no plain file",
+        ))
+    }
+}
+
+/// The text of a plain file.
+pub(crate) fn read_plain(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    open_plain(path)?.read_to_string(&mut text)?;
+    Ok(text)
+}
 
 /// Makes a folder of ours and what leads to it, closed to others.
 pub(crate) fn make_private_dir(dir: &Path) -> io::Result<()> {

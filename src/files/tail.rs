@@ -1,11 +1,12 @@
 //! The end of a file, line by line, newest first.
 
-use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use memchr::memrchr;
+
+use super::open_plain;
 
 const FIRST_BLOCK: usize = 64 << 10;
 const LARGEST_BLOCK: usize = 4 << 20;
@@ -16,12 +17,12 @@ const FARTHEST: u64 = 64 << 20;
 /// lines lie too far back. A last line that is still being written is handed over as it stands.
 ///
 /// # Errors
-/// The file cannot be opened or read.
+/// The file cannot be opened or read, or is no plain file.
 pub(crate) fn lines_backwards(
     path: &Path,
     mut enough: impl FnMut(&[u8]) -> bool,
 ) -> io::Result<()> {
-    let file = File::open(path)?;
+    let file = open_plain(path)?;
     let length = file.metadata()?.len();
     let mut start = length;
     let mut block = Vec::new();

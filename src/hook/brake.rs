@@ -189,7 +189,7 @@ pub(super) fn window(
 
 /// What the note still lacks; none if it is complete and newer than the stop step.
 fn due(note: &Path, since: u64) -> Option<Vec<String>> {
-    let Ok(text) = fs::read_to_string(note) else {
+    let Ok(text) = files::read_plain(note) else {
         return Some(vec!["it is not written yet".into()]);
     };
     let mut missing = handoff::check(Kind::Session, &text);

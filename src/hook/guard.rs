@@ -1,7 +1,6 @@
 //! The guard inside subagents, and what their parent hears of it.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::brake::{figures, file_name, window};
@@ -128,7 +127,7 @@ impl Hook<'_> {
             .into_keys()
             .filter_map(|id| {
                 let note = self.agent_note(self.here(), &id)?;
-                let text = fs::read_to_string(&note).ok();
+                let text = files::read_plain(&note).ok();
                 let wrong = text.map(|text| handoff::check(Kind::Agent, &text));
                 Some((id, (note, wrong)))
             })

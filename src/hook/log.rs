@@ -57,15 +57,15 @@ impl Hook<'_> {
     }
 }
 
-/// Writes down that a run of ours broke off.
-pub(super) fn panicked(agent: &str, began: Instant) {
+/// Writes down that a run of ours came to nothing.
+pub(super) fn fault(agent: &str, began: Instant, fault: &str) {
     let Ok(dirs) = load::dirs() else { return };
     let entry = Entry {
         time: time(now()),
         agent: agent.to_owned(),
         verdict: "fault".to_owned(),
         ms: milliseconds(began),
-        fault: Some("the hook broke off".to_owned()),
+        fault: Some(fault.to_owned()),
         ..Entry::default()
     };
     let settings = Log::default();

@@ -29,31 +29,57 @@ use topic::Judged;
 
 /// Larger events than this are let through unread; the largest honest one holds a prompt of some MB.
 const LARGEST: u64 = 32 << 20;
-/// The client writes its event at once. One that leaves stdin open is let through.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// The client goes on without us after five seconds; one that leaves stdin open, and a disk that hangs, are left sooner.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// For saying in the log that it was so.
+const LAST_WORD: Duration = Duration::from_millis(300);
 
 /// What the hook is called with where it stands in the client's own settings.
 pub(crate) const INSTALLED: &str = "--installed";
 
-/// Runs the hook of that agent. Never fails. One that is `installed` in the client's own settings leaves a session that
-/// brings its own hook to that one: both would run.
-pub(crate) fn run(agent: &str, installed: bool, out: &mut impl Write) {
+/// Runs the hook of that agent. Never fails, and ends in time whatever hangs. One that is `installed` in the client's own
+/// settings leaves a session that brings its own hook to that one: both would run.
+pub(crate) fn run(agent: &str, installed: bool) {
     let began = ticks();
     if installed && load::inside().hooks {
         return;
     }
     // What a fault of ours would print, the client would show or take for an answer.
     panic::set_hook(Box::new(|_| {}));
-    let ran = panic::catch_unwind(AssertUnwindSafe(|| answer(agent, began, out)));
-    if ran.is_err() {
-        log::panicked(agent, began);
-    }
+    let name = agent.to_owned();
+    let ran = in_time(PATIENCE, move || answer(&name, began));
+    let fault = match ran {
+        Some(true) => return,
+        Some(false) => "the hook broke off",
+        None => "the hook took too long",
+    };
+    let name = agent.to_owned();
+    in_time(LAST_WORD, move || log::fault(&name, began, fault));
 }
 
-fn answer(agent: &str, began: Instant, out: &mut impl Write) -> Option<()> {
-    let stdin = read_stdin()?;
+/// Does something on a thread of its own and waits for it that long: true if it ended well, false if it broke off, none if
+/// it has not ended. What hangs ends with the process.
+fn in_time<T>(patience: Duration, work: impl FnOnce() -> T + Send + 'static) -> Option<bool> {
+    let (done, ended) = mpsc::channel();
+    let run = move || {
+        let ran = panic::catch_unwind(AssertUnwindSafe(work));
+        // Nobody may wait any more.
+        let _ = done.send(ran.is_ok());
+    };
+    thread::Builder::new().spawn(run).ok()?;
+    ended.recv_timeout(patience).ok()
+}
+
+fn answer(agent: &str, began: Instant) -> Option<()> {
+    let mut stdin = Vec::new();
+    std::io::stdin()
+        .lock()
+        .take(LARGEST)
+        .read_to_end(&mut stdin)
+        .ok()?;
     let dialect = agents::named(agent)?;
     let call = dialect.hook(&stdin)?;
+    drop(stdin);
     let dirs = load::dirs().ok()?;
     let inside = load::inside();
     let hook = Hook {
@@ -76,6 +102,7 @@ fn answer(agent: &str, began: Instant, out: &mut impl Write) -> Option<()> {
         Answer::Context(text) => Some(agents::answer_context(&call.name, text)),
     };
     if let Some(answer) = answer {
+        let mut out = std::io::stdout().lock();
         // A client that has closed its end has let it through; that is its business.
         drop(writeln!(out, "{answer}").and_then(|()| out.flush()));
     }
@@ -284,25 +311,6 @@ impl Hook<'_> {
             },
         }
     }
-}
-
-/// All of stdin; none if it is empty, too large or does not end in time.
-fn read_stdin() -> Option<Vec<u8>> {
-    let (done, read) = mpsc::channel();
-    // The thread may outlive its use: a client that never closes stdin ends it with this process.
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let whole = std::io::stdin()
-            .lock()
-            .take(LARGEST)
-            .read_to_end(&mut bytes)
-            .is_ok();
-        drop(done.send(whole.then_some(bytes)));
-    });
-    read.recv_timeout(PATIENCE)
-        .ok()
-        .flatten()
-        .filter(|bytes| !bytes.is_empty())
 }
 
 #[expect(

@@ -17,6 +17,7 @@ mod demo;
 mod echo;
 mod emulator;
 #[cfg(test)]
+mod failing_open;
 mod first_minute;
 mod guard;
 mod handoff;
