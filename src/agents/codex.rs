@@ -478,6 +478,17 @@ mod tests {
                 r#"{"command":"*** Delete File: a"}"#,
                 Tool::Other,
             ),
+            // The client takes these for beginnings of files too.
+            (
+                "apply_patch",
+                r#"{"command":"*** Add File: a\n+x\n \t*** Add File: b\n+x"}"#,
+                write(&["a", "b"]),
+            ),
+            (
+                "apply_patch",
+                r#"{"command":"*** Add File: a\n+x\n\u00a0*** Delete File: b"}"#,
+                Tool::Other,
+            ),
             (
                 "Read",
                 r#"{"file_path":"/a"}"#,

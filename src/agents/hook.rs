@@ -192,7 +192,8 @@ impl ToolInput {
 fn patched(diff: &str) -> Tool {
     let mut paths = Vec::new();
     for line in diff.lines() {
-        let Some(rest) = line.strip_prefix("*** ") else {
+        // The client takes white space off in front of what begins a file.
+        let Some(rest) = line.trim_start().strip_prefix("*** ") else {
             continue;
         };
         match rest.split_once(": ") {

@@ -52,21 +52,23 @@ fn of_model(settings: &Subagents, model: &str) -> (Option<u64>, Option<u64>) {
 }
 
 fn is_off(environment: &BTreeMap<String, String>, model: &str) -> bool {
-    value(environment, "OFF", model).is_some_and(|value| !matches!(value, "" | "0" | "false"))
+    let read = |value: &str| Some(!matches!(value, "" | "0" | "false"));
+    value(environment, "OFF", model, read).unwrap_or(false)
 }
 
 /// A limit out of the environment. What is no number is no limit.
 fn number(environment: &BTreeMap<String, String>, what: &str, model: &str) -> Option<u64> {
-    value(environment, what, model)?.trim().parse().ok()
+    value(environment, what, model, |value| value.trim().parse().ok())
 }
 
 /// The variable of that kind that says most about the model: the longest name of a model that it fits, else the plain
-/// one.
-fn value<'a>(
-    environment: &'a BTreeMap<String, String>,
+/// one. What cannot be read is not there.
+fn value<T>(
+    environment: &BTreeMap<String, String>,
     what: &str,
     model: &str,
-) -> Option<&'a str> {
+    read: impl Fn(&str) -> Option<T>,
+) -> Option<T> {
     let plain = format!("{VARIABLES}{what}");
     let whole = format!("_{}_", upper(model));
     environment
@@ -78,6 +80,7 @@ fn value<'a>(
                     .strip_prefix('_')
                     .is_some_and(|name| !name.is_empty() && whole.contains(&format!("_{name}_")))
         })
+        .filter_map(|(name, value)| Some((name, read(value)?)))
         .max_by_key(|(name, _)| name.len())
         .map(|(_, value)| value)
 }
@@ -149,6 +152,12 @@ mod tests {
                 Some("x"),
                 None,
                 Some((140_000, 200_000)),
+            ),
+            (
+                &[("HARD", "7"), ("HARD_HAIKU", "many")],
+                Some("claude-haiku-5-5"),
+                None,
+                Some((140_000, 7)),
             ),
             (&[("OFF", "1")], Some("x"), None, None),
             (&[("OFF", "0")], Some("x"), None, Some((140_000, 200_000))),

@@ -530,6 +530,36 @@ mod tests {
     }
 
     #[test]
+    fn a_stuck_subagent_is_asked_about_and_changes_nothing_else() {
+        let stuck = Stuck {
+            agent: "a1".into(),
+            context_tokens: 210_000,
+            note: "/repo/docs/handoffs/agents/c-a1.md".into(),
+        };
+        for (conversation, asks) in [(Some("c"), 1), (Some("another"), 0), (None, 0)] {
+            let mut deck = deck();
+            let call = Call {
+                conversation: conversation.map(str::to_owned),
+                // Codex names the subagent's own here.
+                transcript: Some("/agents/a1.jsonl".into()),
+                subagent: true,
+                what: What::Stuck(stuck.clone()),
+            };
+            let before = deck.session(S).unwrap().state;
+            let effects = tell(&mut deck, Event::Hook { session: S, call });
+            assert_eq!(effects, [], "{conversation:?}");
+            let session = deck.session(S).unwrap();
+            assert_eq!(session.asks.len(), asks, "{conversation:?}");
+            assert_eq!((session.state, &session.transcript), (before, &None));
+            if asks == 1 {
+                assert_eq!(session.asks[0].question, Question::Stuck(stuck.clone()));
+                assert_eq!(answer(&mut deck, Choice::Cancel), []);
+                assert!(deck.session(S).unwrap().asks.is_empty());
+            }
+        }
+    }
+
+    #[test]
     fn a_person_lets_a_session_work_on_past_its_stop_alone() {
         for (step, choice, expected) in [
             (

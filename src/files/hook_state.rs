@@ -48,7 +48,7 @@ pub(crate) struct HookState {
 }
 
 /// What is remembered of one subagent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct AgentState {
     /// How many warnings it had.
@@ -59,6 +59,9 @@ pub(crate) struct AgentState {
     pub(crate) ended: bool,
     /// Its parent knows that it was stopped.
     pub(crate) told: bool,
+    /// Its handoff file, as it was first named to it. It may work elsewhere by now, and its parent too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<PathBuf>,
 }
 
 /// Lets one prompt through the topic check, once.

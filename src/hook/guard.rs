@@ -46,18 +46,23 @@ impl Hook<'_> {
         if guard::allows(does, &agent.note, |path| files::resolved(path, dir)) {
             return nothing;
         }
-        // What cannot be remembered is denied all the same.
-        self.remember(agent.id, |state| {
-            state.denials = state.denials.saturating_add(1);
+        // Tools run side by side: each denial counts, and one of them alone is the one that the person is told of.
+        let before = self.remember(&agent, |state| {
+            // It may have been over, and was resumed.
+            state.ended = false;
+            let before = state.denials;
+            state.denials = before.saturating_add(1);
+            before
         });
         let patience = self.here().settings.subagents.patience;
-        let stuck = guard::is_stuck(agent.state.denials, patience);
+        // What cannot be remembered is denied all the same.
+        let stuck = guard::is_stuck(before.unwrap_or_default(), patience);
         let text = if stuck {
             guard::short_denial(&agent.note)
         } else {
             guard::denial(agent.limits, agent.context_tokens, &agent.note)
         };
-        let event = (stuck && agent.state.denials == patience).then(|| {
+        let event = (before == Some(patience)).then(|| {
             HookEvent::Stuck(Stuck {
                 agent: agent.id.to_owned(),
                 context_tokens: agent.context_tokens,
@@ -78,7 +83,7 @@ impl Hook<'_> {
             if due <= agent.state.warned {
                 return None;
             }
-            let remembered = self.remember(agent.id, |state| {
+            let remembered = self.remember(&agent, |state| {
                 let first = due > state.warned;
                 state.warned = state.warned.max(due);
                 first
@@ -100,12 +105,15 @@ impl Hook<'_> {
 
     /// A subagent is over: its parent may hear of it.
     pub(super) fn agent_ended(&self) -> (Answer, Record) {
-        let known = |id: &&str| {
-            let file = self.file();
-            file.is_some_and(|file| file.read().agents.contains_key(*id))
-        };
-        if let Some(id) = self.call.subagent.as_deref().filter(known) {
-            self.remember(id, |state| state.ended = true);
+        if let (Some(id), Some(file)) = (self.call.subagent.as_deref(), self.file())
+            && file.read().agents.contains_key(id)
+        {
+            // Where it cannot be remembered the parent may not hear of it: no reason to fail.
+            drop(file.update(|state| {
+                if let Some(agent) = state.agents.get_mut(id) {
+                    agent.ended = true;
+                }
+            }));
         }
         (Answer::Nothing, Record::default())
     }
@@ -124,9 +132,9 @@ impl Hook<'_> {
             return Vec::new();
         }
         let notes: BTreeMap<String, (PathBuf, Option<Vec<String>>)> = agents
-            .into_keys()
-            .filter_map(|id| {
-                let note = self.agent_note(self.here(), &id)?;
+            .into_iter()
+            .filter_map(|(id, agent)| {
+                let note = agent.note.or_else(|| self.agent_note(self.here(), &id))?;
                 let text = files::read_plain(&note).ok();
                 let wrong = text.map(|text| handoff::check(Kind::Agent, &text));
                 Some((id, (note, wrong)))
@@ -160,6 +168,7 @@ impl Hook<'_> {
         let figures = figures(transcript, |line| self.dialect.facts(line), true)?;
         let here = self.here();
         let window = window(&figures, None, &here.settings);
+        let state = state.agents.get(id).cloned().unwrap_or_default();
         Some(Agent {
             id,
             context_tokens: figures.context_tokens?,
@@ -169,23 +178,36 @@ impl Hook<'_> {
                 figures.model.as_deref(),
                 window,
             )?,
-            note: self.agent_note(here, id)?,
-            state: state.agents.get(id).copied().unwrap_or_default(),
+            note: state.note.clone().or_else(|| self.agent_note(here, id))?,
+            state,
         })
     }
 
     /// The one file that a subagent hands over by.
     fn agent_note(&self, here: &Here, id: &str) -> Option<PathBuf> {
-        let folder = here.repo.inside(&here.settings.handoffs).ok()?;
+        let notes = here.repo.inside(&here.settings.handoffs).ok()?;
+        // A link to another folder of the repo is followed; one out of it is not, and nothing can be written there.
+        let folder = here
+            .repo
+            .inside(&format!("{}/agents", here.settings.handoffs));
+        let folder = folder.unwrap_or_else(|_| notes.join("agents"));
         let conversation = self.call.conversation.as_deref()?;
         let name = file_name(&format!("{conversation}-{id}"));
-        Some(folder.join("agents").join(format!("{name}.md")))
+        Some(folder.join(format!("{name}.md")))
     }
 
-    /// Changes what is remembered of a subagent; none where that cannot be.
-    fn remember<T>(&self, id: &str, change: impl FnOnce(&mut AgentState) -> T) -> Option<T> {
+    /// Changes what is remembered of a subagent that is told where its note belongs; none where that cannot be.
+    fn remember<T>(
+        &self,
+        agent: &Agent<'_>,
+        change: impl FnOnce(&mut AgentState) -> T,
+    ) -> Option<T> {
         self.file()?
-            .update(|state| change(state.agents.entry(id.to_owned()).or_default()))
+            .update(|state| {
+                let state = state.agents.entry(agent.id.to_owned()).or_default();
+                state.note.get_or_insert_with(|| agent.note.clone());
+                change(state)
+            })
             .ok()
     }
 }

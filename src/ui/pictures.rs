@@ -11,7 +11,9 @@ use ratatui::style::Style;
 
 use super::canvas::Canvas;
 use super::message::{Damage, Message};
-use super::sample::{Stage, blocked, frame, inbox, last_id, many, note, session, step, twelve};
+use super::sample::{
+    Stage, blocked, frame, inbox, last_id, many, note, session, step, stuck, twelve,
+};
 use crate::protocol::client::{Failure, Notice, Plan, Response, State};
 use crate::terminal::{Button, Mods, MouseAction, MouseEvent, Size};
 
@@ -179,6 +181,15 @@ fn a_step_of_the_brake() {
         sessions[0].asks = vec![step(1)];
         stage.hear(Notice::Sessions(sessions));
         stage
+    });
+}
+
+#[test]
+fn a_subagent_that_does_not_stop() {
+    pictures("stuck", |cols, rows| {
+        let mut sessions = many();
+        sessions[0].asks = vec![stuck(1)];
+        Stage::with(cols, rows, sessions)
     });
 }
 

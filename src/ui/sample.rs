@@ -213,6 +213,17 @@ pub(super) fn step(id: u64) -> Ask {
     }
 }
 
+pub(super) fn stuck(id: u64) -> Ask {
+    Ask {
+        id,
+        kind: AskKind::Stuck {
+            agent: "a50debfdae02573a4".into(),
+            context_tokens: 212_345,
+            note: "/home/ada/app/docs/handoffs/agents/7c1d0a52-a50debfdae02573a4.md".into(),
+        },
+    }
+}
+
 pub(super) fn note(id: u64, missing: &[&str]) -> Ask {
     Ask {
         id,

@@ -3,8 +3,11 @@
 //! `tests/guard/mutations` breaks each rule in turn and demands that one of them notices.
 
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
+use std::thread;
 
 use serde_json::{Value, json};
 
@@ -86,9 +89,25 @@ impl Parent {
         self.hears("PostToolUse", &json!({ "tool_name": "Bash" }))
     }
 
+    /// Drops what was remembered.
+    fn forget(&self) {
+        let state = self.chat.home.path("deck/state/hooks/claude-c1.json");
+        fs::remove_file(state).ok();
+    }
+
     fn note(&self) -> PathBuf {
         let root = self.chat.home.repo().canonicalize().expect("a repository");
         root.join("docs/handoffs/agents/c1-a1.md")
+    }
+
+    /// Listens where the hooks tell the server what happened.
+    fn server(&mut self) -> Server {
+        let path = self.chat.home.path("told.sock");
+        let listener = UnixListener::bind(&path).expect("a socket of our own");
+        listener.set_nonblocking(true).expect("a socket of our own");
+        self.chat.env("SESSDECK_SESSION", "1");
+        self.chat.env("SESSDECK_SOCKET", &path.to_string_lossy());
+        Server(listener)
     }
 
     fn write_note(&self) {
@@ -109,6 +128,27 @@ impl Parent {
         self.chat
             .home
             .write("repo/docs/handoffs/agents/c1-a1.md", &text);
+    }
+}
+
+/// The session's socket. A hook that has ended has told what it had to tell.
+struct Server(UnixListener);
+
+impl Server {
+    /// How often it was told since it was last asked that a subagent is stuck.
+    fn stuck(&self) -> usize {
+        let mut stuck = 0;
+        while let Ok((mut stream, _)) = self.0.accept() {
+            let mut line = String::new();
+            stream.set_nonblocking(false).expect("a socket of our own");
+            stream.read_to_string(&mut line).expect("a line");
+            let told: Value = serde_json::from_str(&line).expect("JSON");
+            if told["event"]["event"] == "stuck" {
+                assert_eq!(told["subagent"], told["event"]["agent"]);
+                stuck += 1;
+            }
+        }
+        stuck
     }
 }
 
@@ -266,8 +306,19 @@ fn check_12_no_link_passes_for_it() {
     // A link to its folder leads to the same file.
     symlink("docs/handoffs/agents", parent.chat.home.path("repo/link")).unwrap();
     assert_eq!(parent.writes("link/c1-a1.md"), None);
-    // A folder that is a link out of the repo is nobody's place for notes.
+    // A folder that is a link to another one of the repo is named by its real path, which stays open.
     fs::remove_dir(note.parent().unwrap()).unwrap();
+    fs::create_dir(parent.chat.home.path("repo/notes")).unwrap();
+    symlink("../../notes", note.parent().unwrap()).unwrap();
+    parent.forget();
+    let real = parent.chat.home.repo().canonicalize().unwrap();
+    let real = real.join("notes/c1-a1.md");
+    let denial = parent.runs().unwrap();
+    assert!(denial.contains(real.to_str().unwrap()), "{denial}");
+    assert_eq!((parent.writes(&real), parent.writes(&note)), (None, None));
+    parent.forget();
+    // A folder that is a link out of the repo is nobody's place for notes.
+    fs::remove_file(note.parent().unwrap()).unwrap();
     symlink("/tmp", note.parent().unwrap()).unwrap();
     assert!(parent.writes(&note).is_some());
 }
@@ -311,6 +362,8 @@ fn check_15_the_environment_goes_before_the_settings() {
         .write("deck/config/config.toml", "[subagents]\nhard = 50000\n");
     parent.chat.env("SESSDECK_GUARD_HARD", "70000");
     parent.chat.env("SESSDECK_GUARD_HARD_HAIKU", "40000");
+    // No number is no limit.
+    parent.chat.env("SESSDECK_GUARD_HARD_OPUS", "many");
     parent.chat.env("SESSDECK_GUARD_SOFT", "10000");
     assert_eq!(parent.agent_holds(69_000).runs(), None);
     assert!(parent.warned().is_some());
@@ -364,9 +417,11 @@ fn check_17_what_cannot_be_read_is_let_be() {
 fn check_18_a_denial_never_lapses_and_grows_short() {
     let mut parent = Parent::new();
     parent.agent_holds(210_000);
+    let server = parent.server();
     for round in 0..5 {
         assert!(parent.runs().unwrap().contains("## Brief"), "{round}");
     }
+    assert_eq!(server.stuck(), 0);
     let short = format!(
         "Denied. End your turn now with the line `HANDOFF: {}`.",
         parent.note().display()
@@ -377,6 +432,17 @@ fn check_18_a_denial_never_lapses_and_grows_short() {
     // Having written its note opens nothing.
     parent.write_note();
     assert!(parent.runs().is_some());
+    assert_eq!(server.stuck(), 1, "the person is told once");
+    // Also where the client runs tools side by side.
+    for round in 0..3 {
+        parent.forget();
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| parent.runs());
+            }
+        });
+        assert_eq!(server.stuck(), 1, "{round}");
+    }
 }
 
 #[test]
@@ -409,12 +475,30 @@ fn check_19_the_parent_is_told_once_when_there_is_a_note_or_an_end() {
     let news = parent.after_tool().unwrap();
     assert!(news.contains("left no handoff note"), "{news}");
     assert_eq!(parent.after_tool(), None);
-    // One that was never stopped is no news.
+    // One that was never stopped is no news; one that was resumed and then stopped has still to write.
     let mut parent = Parent::new();
     parent.agent_holds(150_000);
     assert!(parent.warned().is_some());
     parent.agent("SubagentStop", json!({}));
     assert_eq!(parent.after_tool(), None);
+    parent.agent_holds(210_000).runs();
+    assert_eq!(parent.after_tool(), None);
+    // Where it works by now does not move its note, nor does where its parent works.
+    fs::create_dir_all(parent.chat.home.path("repo/sub/.git")).unwrap();
+    let elsewhere = parent.chat.home.path("repo/sub");
+    let tool = json!({ "cwd": elsewhere, "tool_name": "Bash", "tool_input": { "command": "ls" } });
+    let denial = parent.agent("PreToolUse", tool.clone());
+    let note = parent.note().display().to_string();
+    assert!(
+        denial["reason"].as_str().unwrap().contains(&note),
+        "{denial}"
+    );
+    parent.write_note();
+    let news = parent.hears("PostToolUse", &tool).unwrap();
+    assert!(
+        news.contains(&format!("its handoff note, {note}.")),
+        "{news}"
+    );
 }
 
 #[test]
