@@ -102,6 +102,10 @@ impl Dialect for Claude {
         })
     }
 
+    fn hooks_off(&self, files: &[(PathBuf, String)]) -> bool {
+        settings::hooks_off(files, None)
+    }
+
     fn installed_question(&self, _: &str, _: &Path) -> Option<Question> {
         None
     }

@@ -191,6 +191,10 @@ impl Dialect for Codex {
         })
     }
 
+    fn hooks_off(&self, files: &[(PathBuf, String)]) -> bool {
+        hooks_off(files, &[])
+    }
+
     fn installed_question(&self, program: &str, dir: &Path) -> Option<Question> {
         Some(trust::question(program, &[], dir))
     }

@@ -2,7 +2,7 @@
 //! stands in the file beside them, comments and layout included, stays as it is.
 
 use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
+use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::{Value, json};
 
 /// How a client's settings file names our hook.
@@ -40,20 +40,39 @@ impl Ours {
         let object = root
             .object_value_or_create()
             .ok_or("it holds something else than an object")?;
+        once(&object, "hooks")?;
         let hooks = object
             .object_value_or_create("hooks")
             .ok_or("`hooks` is no object in it")?;
+        // An older version of ours may have listened to more.
+        let listens = |name: &str| self.events.iter().any(|(event, _)| *event == name);
+        for property in hooks.properties() {
+            let name = property.decoded_name().unwrap_or_default();
+            if let Some(groups) = property.array_value().filter(|_| !listens(&name))
+                && remove(&groups, self.agent)
+                && groups.elements().is_empty()
+            {
+                property.remove();
+            }
+        }
         for (event, timeout) in self.events {
+            once(&hooks, event)?;
             let groups = hooks
                 .array_value_or_create(event)
                 .ok_or_else(|| format!("`hooks.{event}` is no list in it"))?;
             let wanted = self.handler(*timeout);
-            let own = handlers(&groups, self.agent);
-            if own.len() == 1 && own[0].1 == wanted {
+            // A group of its own, without a matcher that would keep tools from it.
+            let group = json!({ "hooks": [wanted] });
+            let stands = groups
+                .elements()
+                .iter()
+                .filter(|node| node.to_serde_value().as_ref() == Some(&group))
+                .count();
+            if stands == 1 && handlers(&groups, self.agent).len() == 1 {
                 continue;
             }
             remove(&groups, self.agent);
-            groups.append(input(&json!({ "hooks": [wanted] })));
+            groups.append(input(&group));
         }
         Ok(format!("{bom}{root}"))
     }
@@ -108,7 +127,7 @@ impl Ours {
             .flat_map(|(event, groups)| {
                 handlers(&groups, self.agent)
                     .into_iter()
-                    .filter_map(move |(_, handler)| {
+                    .filter_map(move |handler| {
                         Some(Found {
                             event: event.clone(),
                             program: program(&handler, self.agent)?,
@@ -151,17 +170,24 @@ fn parse(text: &str) -> Result<(&str, CstRootNode), String> {
     Ok((bom, root))
 }
 
+/// Of a name that stands twice the client takes the last and we the first.
+fn once(object: &CstObject, name: &str) -> Result<(), String> {
+    let named = |property: &CstObjectProp| property.decoded_name().as_deref() == Some(name);
+    if object.properties().iter().filter(|it| named(it)).count() > 1 {
+        return Err(format!("`{name}` stands in it twice"));
+    }
+    Ok(())
+}
+
 /// Our handlers among these groups.
-fn handlers(groups: &CstArray, agent: &str) -> Vec<(CstNode, Value)> {
+fn handlers(groups: &CstArray, agent: &str) -> Vec<Value> {
     groups
         .elements()
         .iter()
         .filter_map(|group| group.as_object()?.array_value("hooks"))
         .flat_map(|handlers| handlers.elements())
-        .filter_map(|node| {
-            let value = node.to_serde_value()?;
-            program(&value, agent).map(|_| (node, value))
-        })
+        .filter_map(|node| node.to_serde_value())
+        .filter(|handler| program(handler, agent).is_some())
         .collect()
 }
 
@@ -240,7 +266,7 @@ mod tests {
         }
     }
 
-    const FILES: [&str; 9] = [
+    const FILES: [&str; 11] = [
         "",
         "{}",
         "\u{feff}{ }\r\n",
@@ -250,6 +276,8 @@ mod tests {
         "{\n\t\"hooks\": {\n\t\t\"Stop\": [\n\t\t\t{ \"hooks\": [ { \"type\": \"command\", \"command\": \"bell\" } ] } // ring\n\t\t]\n\t}\n}\n",
         "{\"hooks\":{\"Stop\":[],\"Setup\":7},\"z\":1}",
         "{\"hooks\":{\"Stop\":[{\"matcher\":\"x\",\"hooks\":[{\"command\":\"/o/sessdeck\",\"args\":[\"hook\",\"claude\"]},{\"command\":\"bell\"}]}]}}",
+        "{\"hooks\":{\"Stop\":[{\"matcher\":\"x\",\"hooks\":[{\"type\":\"command\",\"command\":\"/opt/sessdeck\",\"args\":[\"hook\",\"claude\",\"--installed\"],\"timeout\":5}]}]}}",
+        "{\"hooks\":{\"Gone\":[{\"hooks\":[{\"command\":\"/opt/sessdeck hook claude\"}]}]}}",
     ];
 
     #[test]
@@ -278,7 +306,6 @@ mod tests {
                 "\"bell\"",
                 "\"Setup\":7",
                 "\"opus\"",
-                "\"matcher\":\"x\"",
             ] {
                 assert_eq!(once.contains(part), file.contains(part), "{part} in {once}");
             }
@@ -333,6 +360,8 @@ mod tests {
             "{\"hooks\":7}",
             "{\"hooks\":{\"Stop\":{}}}",
             "{'a':1}",
+            "{\"hooks\":{},\"a\":1,\"hooks\":{}}",
+            "{\"hooks\":{\"Stop\":[],\"Stop\":[]}}",
             "{} {}",
         ] {
             assert!(ours("/opt/sessdeck").install(file).is_err(), "{file}");

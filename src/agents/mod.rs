@@ -78,6 +78,9 @@ pub(crate) trait Dialect: Sync {
     /// Our hooks in that file; none if the agent has no hooks.
     fn installed(&self, sessdeck: &str) -> Option<Ours>;
 
+    /// Whether the person's own settings switch all hooks off. `files` are those that [`Dialect::reads`] names.
+    fn hooks_off(&self, files: &[(PathBuf, String)]) -> bool;
+
     /// How to ask the client whether it trusts our hooks in its settings file; none if it wants no trust.
     fn installed_question(&self, program: &str, dir: &Path) -> Option<Question>;
 

@@ -63,6 +63,10 @@ impl Dialect for Plain {
         None
     }
 
+    fn hooks_off(&self, _: &[(PathBuf, String)]) -> bool {
+        false
+    }
+
     fn installed_question(&self, _: &str, _: &Path) -> Option<Question> {
         None
     }

@@ -1,7 +1,7 @@
 //! `sessdeck doctor`: what works here and what does not, each proven as far as it can be.
 
+use std::collections::BTreeMap;
 use std::fmt;
-use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -18,7 +18,9 @@ use crate::client;
 use crate::config::dirs::Dirs;
 use crate::config::load::{self, Here};
 use crate::config::trust::Trust;
+use crate::deck::launch::Recipe;
 use crate::error::{Exit, Result};
+use crate::files;
 use crate::files::hook_log;
 use crate::files::inbox::InboxFile;
 use crate::protocol::client::{Request, Response};
@@ -209,8 +211,9 @@ impl Visit<'_> {
                 format!("`{program}` does not run: {}", dialect.install()),
             ),
         }
-        self.fires(dialect);
+        self.fires(dialect, here);
         let env = load::environment();
+        self.switched_off(dialect, here, &env);
         let mut installed = false;
         for project in [None, Some(here.repo.root.as_path())] {
             let places = hooks::all(project, &env, &self.program);
@@ -227,11 +230,38 @@ impl Visit<'_> {
         self.last_decision(name);
     }
 
-    /// Runs the hook as the client does, on an event whose answer is known.
-    fn fires(&mut self, dialect: &'static dyn Dialect) {
+    /// Whether the person's settings switch all hooks off, the deck's too.
+    fn switched_off(
+        &mut self,
+        dialect: &'static dyn Dialect,
+        here: &Here,
+        env: &BTreeMap<String, String>,
+    ) {
+        let recipe = Recipe {
+            dir: here.repo.root.clone(),
+            ..Recipe::default()
+        };
+        let files: Vec<(PathBuf, String)> = dialect
+            .reads(&recipe, env)
+            .into_iter()
+            .filter_map(|path| Some((path.clone(), files::read_plain(&path).ok()?)))
+            .collect();
+        if dialect.hooks_off(&files) {
+            let names: Vec<String> = files
+                .iter()
+                .map(|(path, _)| path.display().to_string())
+                .collect();
+            let text = format!("your settings switch all hooks off: {}", names.join(", "));
+            self.find(format!("{} hooks", dialect.name()), State::Fail, text);
+        }
+    }
+
+    /// Runs the hook as the client does, on an event whose answer is known: a side thought without a thought. Only this
+    /// program is run; what a repo's files name is not.
+    fn fires(&mut self, dialect: &'static dyn Dialect, here: &Here) {
         let name = dialect.name();
         let what = format!("{name} hook");
-        match dry_run(&self.program, name, self.dir) {
+        match dry_run(&self.program, name, self.dir, &here.set.profiles.signs.park) {
             Some(true) => self.find(what, State::Ok, "fires: a dry run was answered"),
             Some(false) => self.find(
                 what,
@@ -256,22 +286,6 @@ impl Visit<'_> {
             }
             "unreadable" | "missing program" => self.find(what, State::Fail, text),
             _ => self.find(what, State::Warn, text),
-        }
-        let off = fs::read_to_string(&place.file)
-            .ok()
-            .and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok())
-            .is_some_and(|settings| settings["disableAllHooks"] == true);
-        if off {
-            let text = format!("{} switches all hooks off", place.file.display());
-            self.find(format!("{} hooks", place.dialect.name()), State::Fail, text);
-        }
-        let others = status.programs.iter();
-        let silent = others
-            .filter(|program| **program != self.program && program.exists())
-            .find(|program| dry_run(program, place.dialect.name(), self.dir) != Some(true));
-        if let Some(program) = silent {
-            let text = format!("{} does not answer a dry run", program.display());
-            self.find(format!("{} hooks", place.dialect.name()), State::Fail, text);
         }
         true
     }
@@ -333,9 +347,9 @@ fn said(program: &str, args: &[String], dir: &Path) -> Option<String> {
 }
 
 /// Whether the hook answers an empty parked thought as it should: with a block. None if it does not end in time.
-fn dry_run(program: &Path, agent: &str, dir: &Path) -> Option<bool> {
+fn dry_run(program: &Path, agent: &str, dir: &Path, park: &str) -> Option<bool> {
     let event = json!({
-        "hook_event_name": "UserPromptSubmit", "session_id": "", "cwd": dir, "prompt": ">>",
+        "hook_event_name": "UserPromptSubmit", "session_id": "", "cwd": dir, "prompt": park,
     });
     let mut child = Command::new(program)
         .args(["hook", agent])
@@ -349,9 +363,14 @@ fn dry_run(program: &Path, agent: &str, dir: &Path) -> Option<bool> {
         drop(stdin.write_all(event.to_string().as_bytes()));
     }
     let said = first(&mut child, |line| Some(line.to_vec()));
+    let ended = child.try_wait().is_ok_and(|status| status.is_some());
     end(child);
-    let answer: serde_json::Value = serde_json::from_slice(&said?).ok()?;
-    Some(answer["decision"] == "block")
+    let Some(said) = said else {
+        // It ended and said nothing, or it still runs.
+        return ended.then_some(false);
+    };
+    let answer = serde_json::from_slice::<serde_json::Value>(&said);
+    Some(answer.is_ok_and(|answer| answer["decision"] == "block"))
 }
 
 /// What the client says to a question of its own protocol.

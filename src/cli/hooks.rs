@@ -46,7 +46,7 @@ struct Where {
     /// In your own settings, for all projects (the default).
     #[arg(long, conflicts_with = "project")]
     user: bool,
-    /// In this project's settings, in the file that is not shared.
+    /// In this project's settings: `.claude/settings.local.json`, `.codex/hooks.json`.
     #[arg(long)]
     project: bool,
     /// Only for this agent: `claude` or `codex`.
@@ -57,11 +57,14 @@ struct Where {
 impl Hooks {
     pub(crate) fn run(&self, _: &Dirs, out: &mut impl Write) -> Result<()> {
         match &self.what {
-            What::Install(place) => {
-                for place in places(place)? {
+            What::Install(wanted) => {
+                for place in places(wanted, true)? {
                     let before = place.text()?;
                     let after = place.checked(place.ours.install(&before))?;
                     place.change(&before, &after, "installed", out)?;
+                    if wanted.project && before != after {
+                        writeln!(out, "  it names a path of this machine: keep it out of git")?;
+                    }
                     if place.dialect.name() == "codex" && before != after {
                         writeln!(
                             out,
@@ -71,15 +74,15 @@ impl Hooks {
                     }
                 }
             }
-            What::Uninstall(place) => {
-                for place in places(place)? {
+            What::Uninstall(wanted) => {
+                for place in places(wanted, false)? {
                     let before = place.text()?;
                     let after = place.checked(place.ours.uninstall(&before))?;
                     place.change(&before, &after, "taken out", out)?;
                 }
             }
             What::Status { place, json } => {
-                let places = places(place)?;
+                let places = places(place, false)?;
                 if *json {
                     let all: Vec<_> = places
                         .iter()
@@ -146,7 +149,9 @@ impl Status {
                 )
             }
             ("missing program", _, Some(program)) => {
-                format!("calls {program}, which is gone; `sessdeck hooks install` mends that")
+                format!(
+                    "calls {program}, which is no program any more; `sessdeck hooks install` mends that"
+                )
             }
             (state, Some(why), _) => format!("{state}: {why}"),
             (state, ..) => state.to_owned(),
@@ -154,7 +159,8 @@ impl Status {
     }
 }
 
-fn places(place: &Where) -> Result<Vec<Place>> {
+/// The files that are meant. Without a name: of all agents that are used here, if `used` is asked for.
+fn places(place: &Where, used: bool) -> Result<Vec<Place>> {
     let project = place
         .project
         .then(|| -> Result<PathBuf> { Ok(Repo::around(&std::env::current_dir()?).root) });
@@ -162,7 +168,15 @@ fn places(place: &Where) -> Result<Vec<Place>> {
     let program = std::env::current_exe()?;
     let found = all(project.transpose()?.as_deref(), &env, &program);
     let Some(agent) = &place.agent else {
-        return Ok(found);
+        let meant: Vec<Place> = found
+            .into_iter()
+            .filter(|found| !used || place.project || is_used(found, &env))
+            .collect();
+        if meant.is_empty() {
+            return Err(Error::new(Exit::Usage, "no agent is used here")
+                .mend("name one: `--agent claude` or `--agent codex`"));
+        }
+        return Ok(meant);
     };
     let known: Vec<&str> = found.iter().map(|place| place.dialect.name()).collect();
     let known = known.join(" or ");
@@ -178,6 +192,19 @@ fn places(place: &Where) -> Result<Vec<Place>> {
         ));
     }
     Ok(found)
+}
+
+fn runs(program: &Path) -> bool {
+    fs::metadata(program).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+}
+
+/// Whether an agent is used here: it has its folder, or its program is there.
+fn is_used(place: &Place, env: &BTreeMap<String, String>) -> bool {
+    let on_path = || {
+        let path = env.get("PATH").map_or("", String::as_str);
+        std::env::split_paths(path).any(|folder| runs(&folder.join(place.dialect.name())))
+    };
+    place.file.parent().is_some_and(Path::exists) || on_path()
 }
 
 /// The files of all agents: the person's, or those of a project.
@@ -293,7 +320,7 @@ impl Place {
         };
         let state = if found.is_empty() {
             "not installed"
-        } else if !programs.iter().all(|program| program.exists()) {
+        } else if !programs.iter().all(|program| runs(program)) {
             "missing program"
         } else if !programs.iter().all(same) {
             "other program"

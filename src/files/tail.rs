@@ -58,7 +58,11 @@ pub(crate) fn lines_backwards(
 }
 
 fn joined(pieces: &mut Vec<Vec<u8>>) -> Vec<u8> {
-    pieces.drain(..).rev().flatten().collect()
+    let mut line = Vec::with_capacity(pieces.iter().map(Vec::len).sum());
+    for piece in pieces.drain(..).rev() {
+        line.extend_from_slice(&piece);
+    }
+    line
 }
 
 #[cfg(test)]

@@ -79,6 +79,13 @@ fn what_is_put_there_can_be_taken_out_again() {
 #[test]
 fn no_file_an_empty_one_and_a_linked_one_are_files() {
     let home = Home::new();
+    let said = hooks(&home, &["install"]);
+    assert!(
+        said.code == Some(2) && said.err.contains("no agent is used here"),
+        "{said:?}"
+    );
+    home.script("bin/claude", "#!/bin/sh\nexit 0\n");
+    fs::create_dir_all(home.path("home/.codex")).unwrap();
     hooks(&home, &["install"]).ok();
     assert_eq!(status(&home, &["--agent", "claude"])["state"], "installed");
     assert_eq!(status(&home, &["--agent", "codex"])["state"], "installed");
@@ -155,7 +162,9 @@ fn a_program_that_moved_is_seen_and_mended() {
     );
     let doctor = home.sessdeck(&["doctor"]);
     assert!(
-        doctor.out.contains("/old/place/sessdeck, which is gone"),
+        doctor
+            .out
+            .contains("/old/place/sessdeck, which is no program"),
         "{}",
         doctor.out
     );
@@ -206,14 +215,34 @@ fn the_doctor_says_what_works_and_what_does_not() {
     assert_eq!(state(&all, "codex").unwrap().0, "warn");
 
     home.write("deck/config/config.toml", "inbox = '../outside.md'\n");
-    home.write("home/.claude/settings.json", "{\"disableAllHooks\": true}");
+    home.write(
+        "home/.claude/settings.json",
+        "{ // all of them\n\"disableAllHooks\": true}",
+    );
+    home.write("home/.codex/config.toml", "[features]\nhooks = false\n");
     claude(&home, "install").ok();
     home.write("repo/.sessdeck/profiles.toml", "[[profile]]\nname = 'x'\n");
     let all = findings(3);
     assert_eq!(state(&all, "inbox").unwrap().0, "fail");
     assert_eq!(state(&all, "trust").unwrap().0, "warn");
-    let off = state(&all, "claude hooks").unwrap();
-    assert!(off.1.contains("switches all hooks off"), "{off:?}");
+    for hooks in ["claude hooks", "codex hooks"] {
+        let off = state(&all, hooks).unwrap();
+        assert!(off.1.contains("switch all hooks off"), "{off:?}");
+    }
+    // The sign that the dry run uses is the person's.
+    home.write("deck/config/config.toml", "[guard]\npark_prefix = '++'\n");
+    well(&findings(3), "claude hook");
     home.write("deck/config/config.toml", "= 1\n");
     assert_eq!(state(&findings(3), "settings").unwrap().0, "fail");
+}
+
+#[test]
+fn the_doctor_runs_nothing_that_a_repo_names() {
+    let home = Home::new();
+    home.script("repo/sessdeck", "#!/bin/sh\ntouch ran\n");
+    let hooks = "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"command\":\"./sessdeck hook codex\"}]}]}}";
+    home.write("repo/.codex/hooks.json", hooks);
+    let said = home.sessdeck(&["doctor"]);
+    assert!(said.out.contains("calls another program"), "{}", said.out);
+    assert!(!home.path("repo/ran").exists());
 }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::CstRootNode;
 use serde_json::{Map, Value, json};
 
 /// The events that the deck hears, and the seconds after which the client goes on without us.
@@ -65,7 +67,10 @@ pub(super) fn hooks_off(files: &[(PathBuf, String)], given: Option<&str>) -> boo
         .iter()
         .map(|(_, text)| text.as_str())
         .chain(given)
-        .filter_map(|text| serde_json::from_str::<Value>(text).ok())
+        .filter_map(|text| {
+            let root = CstRootNode::parse(text, &ParseOptions::default()).ok()?;
+            root.to_serde_value()
+        })
         .filter_map(|settings| settings.get("disableAllHooks")?.as_bool())
         .next_back()
         .unwrap_or(false)

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use memchr::memmem;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 
 use super::super::text::{Text, bare};
@@ -35,7 +36,7 @@ pub(super) fn facts(line: &[u8]) -> Vec<Fact> {
 
 /// Whether the row can hold a call, a compaction or a prompt. Inside of strings its quotes would be `\"`.
 fn can_matter(text: &str) -> bool {
-    let has = |mark| text.contains(mark);
+    let has = |mark: &str| memmem::find(text.as_bytes(), mark.as_bytes()).is_some();
     has("\"assistant\"")
         || has("\"compact_boundary\"")
         || has("\"user\"") && !has("\"tool_result\"")

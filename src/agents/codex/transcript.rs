@@ -1,5 +1,6 @@
 //! Rows of Codex's rollout files.
 
+use memchr::memmem;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -30,7 +31,7 @@ pub(super) fn facts(line: &[u8]) -> Vec<Fact> {
     let Ok(text) = str::from_utf8(line) else {
         return vec![Fact::Bad];
     };
-    if text.len() > LONG && !MARKS.iter().any(|mark| text.contains(mark)) {
+    if text.len() > LONG && !can_matter(text) {
         return if text.starts_with('{') && text.ends_with('}') {
             vec![]
         } else {
@@ -38,6 +39,11 @@ pub(super) fn facts(line: &[u8]) -> Vec<Fact> {
         };
     }
     read(text).unwrap_or_else(|_| vec![Fact::Bad])
+}
+
+fn can_matter(text: &str) -> bool {
+    let has = |mark: &&str| memmem::find(text.as_bytes(), mark.as_bytes()).is_some();
+    MARKS.iter().any(has)
 }
 
 fn read(text: &str) -> serde_json::Result<Vec<Fact>> {
