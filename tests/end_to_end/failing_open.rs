@@ -259,6 +259,8 @@ fn settings_that_cannot_be_read_are_told_in_the_log_alone() {
         ("deck/config/profiles/broken.toml", "= 1\n"),
         ("repo/.sessdeck/profiles.toml", "[[profile]]\nnam = 1\n"),
         ("repo/.sessdeck/config.toml", "= 1\n"),
+        // A folder is no file that anyone could read.
+        ("deck/config/profiles/folder.toml/x", ""),
     ] {
         let mut chat = chat();
         chat.home.write(file, text);
@@ -271,7 +273,8 @@ fn settings_that_cannot_be_read_are_told_in_the_log_alone() {
         let log = chat.home.read("deck/state/log/hook.jsonl");
         let line: Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
         let fault = line["fault"].as_str().unwrap();
-        assert!(fault.contains(file.rsplit('/').next().unwrap()), "{fault}");
+        let name = file.trim_end_matches("/x").rsplit('/').next().unwrap();
+        assert!(fault.contains(name), "{fault}");
         assert!(!log.contains("changelog"), "{log}");
     }
 }
