@@ -79,12 +79,13 @@ fn decision(entry: Entry) -> Decision {
         profile: entry.profile.as_deref().map(plain),
         matched: entry.matched.iter().map(|word| plain(word)).collect(),
         told: entry.told,
+        faulty: entry.fault.is_some(),
         took: entry.ms,
     }
 }
 
 /// What is counted: how it is shown, how JSON calls it, and the verdicts that it sums.
-const COUNTS: [(&str, &str, &[&str]); 7] = [
+const COUNTS: [(&str, &str, &[&str]); 6] = [
     ("prompts held back", "blocks", &["block"]),
     ("sent all the same", "overrides", &["sent", "force"]),
     ("parked", "parks", &["parked", "park"]),
@@ -95,7 +96,6 @@ const COUNTS: [(&str, &str, &[&str]); 7] = [
     ),
     ("tools denied to subagents", "denials", &["deny"]),
     ("subagents warned", "warnings", &["warn"]),
-    ("faults of ours", "faults", &["fault"]),
 ];
 
 fn object(tally: &Tally, since: Option<&str>, unreadable: usize) -> Value {
@@ -107,6 +107,7 @@ fn object(tally: &Tally, since: Option<&str>, unreadable: usize) -> Value {
     for (_, name, verdicts) in COUNTS {
         object[name] = tally.count(verdicts).into();
     }
+    object["faults"] = tally.faults.into();
     object["parents_told"] = tally.told.into();
     object["steps"] = json!(tally.steps);
     object["unreadable_lines"] = unreadable.into();
@@ -131,6 +132,7 @@ fn table(tally: &Tally, unreadable: usize, out: &mut impl Write) -> Result<()> {
     for (shown, _, verdicts) in COUNTS {
         writeln!(out, "{:>7}  {shown}", tally.count(verdicts))?;
     }
+    writeln!(out, "{:>7}  faults of ours", tally.faults)?;
     writeln!(
         out,
         "{:>7}  subagents that were stopped and their parents told",

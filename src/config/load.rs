@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use crate::config::dirs::{self, Dirs};
 use crate::config::limits;
 use crate::config::parse::{parse, wrong};
+use crate::config::plain;
 use crate::config::profiles;
 use crate::config::repo::Repo;
 use crate::config::set::{self, Set};
@@ -212,7 +213,12 @@ fn profile_files(folder: &Path) -> Result<Vec<PathBuf>> {
 
 /// A file's text; none if there is no such file.
 fn text(file: &Path) -> Result<Option<String>> {
-    match fs::read(file) {
+    let read = || {
+        let mut bytes = Vec::new();
+        plain::open(file)?.read_to_end(&mut bytes)?;
+        Ok::<_, std::io::Error>(bytes)
+    };
+    match read() {
         Ok(bytes) => Ok(Some(utf8(&bytes, file)?.to_owned())),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Error::from(error).at(file, None)),

@@ -7,6 +7,7 @@ pub(crate) mod limits;
 pub(crate) mod load;
 pub(crate) mod nearest;
 mod parse;
+pub(crate) mod plain;
 pub(crate) mod profiles;
 pub(crate) mod repo;
 pub(crate) mod set;

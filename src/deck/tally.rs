@@ -12,6 +12,8 @@ pub(crate) struct Decision {
     pub(crate) matched: Vec<String>,
     /// So many subagents that were stopped the parent was told of.
     pub(crate) told: usize,
+    /// Something of ours could not be read or written.
+    pub(crate) faulty: bool,
     /// Milliseconds.
     pub(crate) took: f64,
 }
@@ -23,6 +25,8 @@ pub(crate) struct Tally {
     pub(crate) verdicts: BTreeMap<String, u64>,
     /// Steps of the brake that were told.
     pub(crate) steps: BTreeMap<String, u64>,
+    /// Decisions for which something of ours could not be read or written.
+    pub(crate) faults: u64,
     /// Subagents that were stopped and their parents told.
     pub(crate) told: usize,
     /// By event, in the client's word.
@@ -60,6 +64,7 @@ impl Tally {
                 *tally.steps.entry(step.clone()).or_default() += 1;
             }
             tally.told += decision.told;
+            tally.faults += u64::from(decision.faulty);
             tally.vote(&decision);
             took.entry(decision.event).or_default().push(decision.took);
         }
@@ -140,6 +145,7 @@ mod tests {
             verdict: "step".into(),
             step: Some("soft".into()),
             told: 2,
+            faulty: true,
             ..Decision::default()
         };
         let tally = Tally::of([
@@ -153,7 +159,7 @@ mod tests {
         assert_eq!(tally.count(&["block"]), 2);
         assert_eq!(tally.count(&["park"]), 0);
         assert_eq!(tally.steps, [("soft".to_owned(), 1)].into());
-        assert_eq!(tally.told, 2);
+        assert_eq!((tally.told, tally.faults), (2, 1));
         let word = |word: &str, blocked, sent| Word {
             text: word.into(),
             blocked,

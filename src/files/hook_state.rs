@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::lock::Lock;
-use super::{make_private_dir, replace_state};
+use super::{make_private_dir, read_plain, replace_state};
 use crate::error::{Error, Result};
 
 /// As long as it takes to send a prompt again, and no longer: a pass that lies around would let a later one through.
@@ -88,9 +88,9 @@ impl HookFile {
 
     /// What is remembered; nothing if the file is missing or broken.
     pub(crate) fn read(&self) -> HookState {
-        fs::read(&self.path)
+        read_plain(&self.path)
             .ok()
-            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .and_then(|text| serde_json::from_str(&text).ok())
             .unwrap_or_default()
     }
 

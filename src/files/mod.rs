@@ -13,29 +13,12 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::OFlags;
-
-/// Opens a plain file for reading. Anything else is an error, at once: a pipe would be waited for, a device has no end.
-pub(crate) fn open_plain(path: &Path) -> io::Result<File> {
-    let nonblocking = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(nonblocking)
-        .open(path)?;
-    if file.metadata()?.is_file() {
-        Ok(file)
-    } else {
-        Err(io::Error::new(
-            ErrorKind::InvalidInput,
-            "it is no plain file",
-        ))
-    }
-}
+use crate::config::plain;
 
 /// The text of a plain file.
 pub(crate) fn read_plain(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    open_plain(path)?.read_to_string(&mut text)?;
+    plain::open(path)?.read_to_string(&mut text)?;
     Ok(text)
 }
 

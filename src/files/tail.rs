@@ -6,7 +6,7 @@ use std::path::Path;
 
 use memchr::memrchr;
 
-use super::open_plain;
+use crate::config::plain;
 
 const FIRST_BLOCK: usize = 64 << 10;
 const LARGEST_BLOCK: usize = 4 << 20;
@@ -22,7 +22,7 @@ pub(crate) fn lines_backwards(
     path: &Path,
     mut enough: impl FnMut(&[u8]) -> bool,
 ) -> io::Result<()> {
-    let file = open_plain(path)?;
+    let file = plain::open(path)?;
     let length = file.metadata()?.len();
     let mut start = length;
     let mut block = Vec::new();

@@ -57,7 +57,7 @@ impl Hook<'_> {
             return None;
         }
         let at_stop = Brake::new(steps.clone()).stops(held.context_tokens);
-        let step = self.file()?.update(|state| {
+        let updated = self.file()?.update(|state| {
             let (step, lines) = pulled(state);
             state.steps = lines;
             state.stopped = match state.stopped {
@@ -66,7 +66,7 @@ impl Hook<'_> {
             };
             step
         });
-        step.ok().flatten()
+        self.written(updated).flatten()
     }
 
     /// Whether a tool of the main conversation may run.

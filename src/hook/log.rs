@@ -14,7 +14,8 @@ impl Hook<'_> {
     /// Writes a decision down, and what was wrong with the files it was made by. A log that cannot be written is
     /// nobody's business here.
     pub(super) fn log(&self, record: Record, began: Instant) {
-        let fault = self.here.get().and_then(|(_, fault)| fault.as_ref());
+        let unread = self.here.get().and_then(|(_, fault)| fault.clone());
+        let fault = self.fault.take().or(unread);
         if record.verdict.is_empty() && fault.is_none() {
             return;
         }
@@ -37,7 +38,7 @@ impl Hook<'_> {
             context_tokens: record.context_tokens,
             told: record.news,
             ms: milliseconds(began),
-            fault: fault.map(Error::line),
+            fault: fault.as_ref().map(Error::line),
             prompt: self.prompt_text().filter(|_| settings.prompts),
         };
         drop(hook_log::append(

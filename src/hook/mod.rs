@@ -9,7 +9,7 @@ mod start;
 pub(crate) mod tell;
 mod topic;
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::io::{Read, Write};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
@@ -21,7 +21,7 @@ use crate::agents::{self, Dialect, Event, HookCall, TurnEnd};
 use crate::config::dirs::Dirs;
 use crate::config::load::{self, Here, Inside};
 use crate::deck::brake::Step;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::files::hook_state::HookFile;
 use crate::protocol::hook::{self, HookEvent, HookReport, Tell};
 
@@ -90,6 +90,7 @@ fn answer(agent: &str, began: Instant) -> Option<()> {
         inside: &inside,
         now: now(),
         here: OnceCell::new(),
+        fault: RefCell::new(None),
     };
     let Outcome {
         answer,
@@ -121,6 +122,8 @@ struct Hook<'a> {
     now: SystemTime,
     /// Read where it is needed, once.
     here: OnceCell<(Here, Option<Error>)>,
+    /// What could not be written, for the log.
+    fault: RefCell<Option<Error>>,
 }
 
 /// What the client is answered.
@@ -256,6 +259,17 @@ impl Hook<'_> {
         let dir = self.call.dir.as_deref().unwrap_or(Path::new("."));
         let read = || load::here_in_any_case(self.dirs, dir);
         &self.here.get_or_init(read).0
+    }
+
+    /// What there is of it; none where it could not be written, which the log says.
+    fn written<T>(&self, result: Result<T>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.fault.replace(Some(error));
+                None
+            }
+        }
     }
 
     /// What this conversation's hooks remember; none for an event of no conversation.

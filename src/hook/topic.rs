@@ -136,7 +136,7 @@ impl Hook<'_> {
             prompt: prompt.to_owned(),
         };
         // A prompt that cannot be stored is not blocked: nothing typed may be lost.
-        let stored = blocked::store(&self.dirs.state, &blocked).ok()?;
+        let stored = self.written(blocked::store(&self.dirs.state, &blocked))?;
         let reason = format!(
             "this looks like `{}`, and this session is for `{}` (matched: {})\n\
              open it as its own session{}: {command}\n\

@@ -276,6 +276,35 @@ fn settings_that_cannot_be_read_are_told_in_the_log_alone() {
         let name = file.trim_end_matches("/x").rsplit('/').next().unwrap();
         assert!(fault.contains(name), "{fault}");
         assert!(!log.contains("changelog"), "{log}");
+        let sums = chat.home.sessdeck(&["stats", "--guard", "--json"]).json();
+        assert_eq!(sums["faults"], 2, "{sums}");
+    }
+}
+
+#[test]
+fn a_pipe_in_the_place_of_a_file_is_not_waited_for() {
+    for file in [
+        "deck/config/config.toml",
+        "deck/config/profiles/p.toml",
+        "deck/state/hooks/claude-c1.json",
+        "repo/docs/handoffs/bugfix-c1.md",
+    ] {
+        let mut chat = chat();
+        chat.home.write(file, "");
+        let path = chat.home.path(file);
+        fs::remove_file(&path).unwrap();
+        mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        chat.holds(651_000);
+        let touch = json!({ "tool_name": "Bash", "tool_input": { "command": "touch x" } });
+        let input = event(&chat, "PreToolUse", &touch);
+        assert_eq!(
+            fed(&mut chat.command(), &input)["decision"],
+            "block",
+            "{file}"
+        );
+        // Within a moment, not by the last resort.
+        let log = chat.home.read("deck/state/log/hook.jsonl");
+        assert!(!log.contains("took too long"), "{log}");
     }
 }
 
