@@ -1,13 +1,14 @@
 //! The prompts that the topic check blocked, each whole in a file of its own: nothing typed is lost.
 
-use std::fs;
-use std::io;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::{make_private_dir, replace};
+use super::make_private_dir;
 use crate::error::{Error, Exit, Result};
 
 /// More than anyone goes back to.
@@ -41,9 +42,16 @@ pub(crate) fn store(state_dir: &Path, blocked: &BlockedPrompt) -> Result<PathBuf
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let name = format!("{:015}-{count:04}-{}.json", blocked.at, std::process::id());
     let path = dir.join(name);
+    // A name of its own, so nothing is replaced; one that is torn by a crash is left out of the list.
     let write = || {
         make_private_dir(&dir)?;
-        replace(&path, 0o600, &serde_json::to_vec_pretty(blocked)?)
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path)?;
+        file.write_all(&serde_json::to_vec_pretty(blocked)?)?;
+        file.sync_data()
     };
     write().map_err(|error: io::Error| Error::from(error).at(&path, None))?;
     for old in stored(&dir).into_iter().skip(KEPT) {
