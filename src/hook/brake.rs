@@ -134,6 +134,7 @@ impl Hook<'_> {
         Named {
             context_tokens: held.context_tokens,
             window: held.window,
+            dir: self.call.dir.as_deref().unwrap_or(&self.here().repo.root),
             note,
             profile: self.inside.profile.as_deref(),
         }

@@ -211,7 +211,8 @@ fn at_the_stop_step_nothing_but_the_note_goes_on() {
         "Stop:",
         "not written yet",
         note.to_str().unwrap(),
-        "sessdeck new --from",
+        "sessdeck new --dir ",
+        " --from /",
         "git add -- ",
     ] {
         assert!(refusal.contains(words), "{words} in {refusal}");

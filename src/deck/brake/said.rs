@@ -12,6 +12,8 @@ pub(crate) struct Named<'a> {
     pub(crate) context_tokens: u64,
     /// None where nobody knows it.
     pub(crate) window: Option<u64>,
+    /// Where the session works, by its absolute path.
+    pub(crate) dir: &'a Path,
     /// The one place of the thread's note, by its absolute path.
     pub(crate) note: &'a Path,
     pub(crate) profile: Option<&'a str>,
@@ -24,6 +26,7 @@ impl Named<'_> {
         if let Some(profile) = self.profile {
             argv.extend(["--profile".to_owned(), profile.to_owned()]);
         }
+        argv.extend(["--dir".to_owned(), self.dir.display().to_string()]);
         argv.extend(["--from".to_owned(), self.note.display().to_string()]);
         shell_quoted(&argv)
     }
@@ -147,6 +150,7 @@ mod tests {
         Named {
             context_tokens: 412_300,
             window: Some(1_000_000),
+            dir: Path::new("/home/ada/my app"),
             note: Path::new(NOTE),
             profile: Some("bugfix"),
         }
@@ -169,7 +173,8 @@ mod tests {
 
     #[test]
     fn each_step_demands_what_is_its_own() {
-        let command = format!("sessdeck new --profile bugfix --from '{NOTE}'");
+        let command =
+            format!("sessdeck new --profile bugfix --dir '/home/ada/my app' --from '{NOTE}'");
         for (step, has, lacks) in [
             (
                 Step::Checkpoint,
